@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conversions/buffer.h"
+
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "conversions/checked_size.h"
+#include "conversions/shape.h"
+
+namespace conversions {
+
+OwnedBuffer AllocateBuffer(std::size_t bytes) {
+  if (bytes == 0) return {};
+  if (bytes > std::numeric_limits<std::size_t>::max() - kBufferAlignment) throw std::bad_alloc();
+  const std::size_t rounded = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  void* data = std::aligned_alloc(kBufferAlignment, rounded);
+  if (data == nullptr) throw std::bad_alloc();
+  return {data, bytes, std::shared_ptr<void>(data, std::free)};
+}
+
+std::string CheckView(const BufferView& view, ElementType type, std::span<const int64_t> extents) {
+  const auto needed = CheckedByteSize(type, extents);
+  const std::string what = std::string(Name(type)) + FormatExtents(extents);
+  if (!needed) return what + " has no size that fits in memory";
+  if (*needed == 0) return "";
+  if (view.data == nullptr) return what + " needs " + std::to_string(*needed) + " bytes, got a null pointer";
+  if (view.bytes < *needed) {
+    return what + " needs " + std::to_string(*needed) + " bytes, got " + std::to_string(view.bytes);
+  }
+  if (!IsAlignedFor(type, view.data)) {
+    return what + " needs an address aligned to " + std::to_string(Info(type).alignment) + " bytes";
+  }
+  return "";
+}
+
+}  // namespace conversions
