@@ -1,0 +1,44 @@
+"""The kernels of onnx-light-ort for ONNX Runtime.
+
+This version is a skeleton: the library can be loaded, and it registers neither custom operators nor an execution
+provider.
+"""
+
+from importlib.resources import files
+
+from onnx_light_ort_plugin._version import __version__
+
+__all__ = ["__version__", "get_ep_name", "get_ep_names", "get_library_path", "list_custom_ops"]
+
+
+def get_library_path() -> str:
+    """Return the absolute path of the native library, as ONNX Runtime wants it for registration."""
+    # Not __file__: in an editable install the library lies in the build directory, which only the loader knows.
+    return str(files(__name__) / "libonnx_light_ort_plugin.so")
+
+
+def get_ep_name() -> str:
+    """Return the name of the execution provider that this package is for."""
+    return "OnnxLightExecutionProvider"
+
+
+def get_ep_names() -> list[str]:
+    """Return the names of the execution providers in the library.
+
+    Returns
+    -------
+    list[str]
+        Empty in this version: the library has no execution provider yet.
+    """
+    return []
+
+
+def list_custom_ops() -> list[str]:
+    """Return the custom operators that the library registers.
+
+    Returns
+    -------
+    list[str]
+        Empty in this version: the library registers no custom operator yet.
+    """
+    return []
