@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "light/execution_provider.h"
+#include "light/kernel_registry.h"
+
+namespace light {
+
+inline constexpr const char* kCpuProvider = "CPUExecutionProvider";
+
+/// Who runs one node, and why.
+struct NodeAssignment {
+  NodeId node = kNoNode;
+  std::string provider;
+  std::string kernel;   ///< kernel_name of the entry, or the partition's name
+  int partition = -1;   ///< index into Assignment::partitions
+  std::string reason;
+  const KernelEntry* entry = nullptr;  ///< nullptr for a node of a partition
+};
+
+struct AssignedPartition {
+  PartitionShape shape;
+  std::string provider;
+  std::unique_ptr<Partition> partition;
+};
+
+struct Assignment {
+  std::vector<NodeAssignment> nodes;  ///< by NodeId
+  std::vector<AssignedPartition> partitions;
+};
+
+/// Whom to ask, in order: the providers; `overrides` (kernels that the user chose to put before ours); native kernels;
+/// custom operators; the fallback.
+struct AssignmentSources {
+  std::vector<ExecutionProvider*> providers;
+  const KernelRegistry* overrides = nullptr;
+  const KernelRegistry* native = nullptr;
+  const KernelRegistry* custom = nullptr;
+  const KernelRegistry* fallback = nullptr;
+};
+
+/// Assigns every node. Throws Error (kNotImplemented) for a node that nobody runs; the message names the node, its
+/// version and types, and why each source declined.
+Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources);
+
+}  // namespace light

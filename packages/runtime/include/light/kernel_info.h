@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "light/error.h"
+#include "light/graph.h"
+#include "light/memory_budget.h"
+
+namespace light {
+
+/// What a kernel may know of its node when it is made. Valid during construction only, except that graph(), node() and
+/// the constant inputs live as long as the session.
+class KernelInfo {
+ public:
+  KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr)
+      : graph_(graph), node_(node), budget_(budget) {}
+
+  const Graph& graph() const noexcept { return graph_; }
+  const Node& node() const noexcept { return node_; }
+  int since_version() const noexcept { return node_.since_version; }
+  std::size_t input_count() const noexcept { return node_.inputs.size(); }
+  std::size_t output_count() const noexcept { return node_.outputs.size(); }
+  bool HasInput(std::size_t i) const noexcept { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
+  bool HasOutput(std::size_t i) const noexcept { return i < node_.outputs.size() && node_.outputs[i] != kNoValue; }
+  /// Static type of argument `i`; nullptr if omitted.
+  const ValueType* InputType(std::size_t i) const noexcept;
+  const ValueType* OutputType(std::size_t i) const noexcept;
+  ElementType InputElement(std::size_t i) const noexcept;   ///< kUndefined if omitted
+  ElementType OutputElement(std::size_t i) const noexcept;  ///< kUndefined if omitted
+  /// The tensor of argument `i` if it is a constant initializer, else nullptr. Lives as long as the session.
+  const Tensor* ConstantInput(std::size_t i) const noexcept;
+  /// The budget that long-lived memory of a hosted kernel is charged to; nullptr if there is none.
+  MemoryBudget* budget() const noexcept { return budget_; }
+
+  /// The attribute written on the node, else the schema's default, else nullptr.
+  const Attribute* FindAttribute(std::string_view name) const noexcept;
+  bool HasAttribute(std::string_view name) const noexcept { return FindAttribute(name) != nullptr; }
+  // Attribute by kind, or `fallback` if there is none. Throw Error (kInvalidGraph) if it has another kind.
+  int64_t Int(std::string_view name, int64_t fallback) const;
+  float Float(std::string_view name, float fallback) const;
+  std::string String(std::string_view name, std::string_view fallback) const;
+  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback = {}) const;
+  std::vector<float> Floats(std::string_view name, std::vector<float> fallback = {}) const;
+  std::vector<std::string> Strings(std::string_view name) const;
+  const Tensor* TensorAttribute(std::string_view name) const;  ///< nullptr if there is none
+
+  /// Throws Error: `<node label>: <message>`.
+  [[noreturn]] void Fail(ErrorCode code, const std::string& message) const;
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  MemoryBudget* budget_;
+};
+
+}  // namespace light

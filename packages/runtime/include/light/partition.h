@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "light/graph.h"
+#include "light/runtime_context.h"
+
+namespace light {
+
+/// Nodes of one graph that run as one step, as somebody proposes them.
+struct PartitionProposal {
+  std::string name;
+  std::vector<NodeId> nodes;
+  bool drop_constant_initializers = false;  ///< the step does not receive constant initializers as inputs
+};
+
+/// A proposal after validation: its boundary in a deterministic order.
+struct PartitionShape {
+  PartitionProposal proposal;
+  std::vector<NodeId> nodes;       ///< in the graph's order
+  std::vector<ValueId> inputs;     ///< first use first; captures of its control-flow nodes included
+  std::vector<ValueId> constants;  ///< constant initializers that were dropped from `inputs`
+  std::vector<ValueId> outputs;    ///< used outside or graph outputs, in the order they are produced
+};
+
+/// Checks proposals against the graph and each other and works out their boundaries. Nothing is changed.
+/// Throws Error (kInvalidGraph), naming the nodes: a node that the graph does not have, an empty proposal, one node
+/// twice, overlap, a cycle through a node outside (with the path) or through other proposals.
+std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<PartitionProposal> proposals);
+
+/// Prepared by somebody else, run as one step. May run on several threads at once.
+class Partition {
+ public:
+  virtual ~Partition() = default;
+  /// Inputs and outputs of the context are PartitionShape::inputs and ::outputs.
+  virtual void Run(RuntimeContext& context) = 0;
+};
+
+}  // namespace light

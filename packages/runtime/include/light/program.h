@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "light/assignment.h"
+#include "light/boundary_io.h"
+#include "light/memory_budget.h"
+#include "light/parallel.h"
+
+namespace light {
+
+struct ProgramOptions {
+  MemoryBudget* budget = nullptr;  ///< charged for buffers of runs; must outlive the program
+};
+
+/// A graph ready to run: steps, a buffer plan, kernels, constants. Run may be called from many threads at once.
+class Program {
+ public:
+  /// Makes the kernels and the plan. `graph` is kept alive; `assignment` is taken.
+  /// Throws Error: what a kernel factory threw, prefixed by the node.
+  static std::unique_ptr<Program> Lower(std::shared_ptr<const Graph> graph, Assignment assignment,
+                                        const ProgramOptions& options = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// Runs once. Inputs were checked against the graph's types by the caller.
+  /// Throws Error, prefixed by the node that failed; what the boundary received until then does not count.
+  void Run(BoundaryIo& boundary, ParallelBackend& parallel);
+
+  const Graph& graph() const noexcept;
+  const Assignment& assignment() const noexcept;
+
+  /// Bytes that one warmed-up frame holds, for tests and reports: sum over frames that exist.
+  std::size_t frame_bytes() const;
+
+ private:
+  struct Impl;
+  explicit Program(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace light
