@@ -25,7 +25,5 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
     """Build the wheel, then tag it ``py3-none-<platform>``; return its file name."""
     name = mesonpy.build_wheel(wheel_directory, config_settings, metadata_directory)
     command = [sys.executable, "-m", "wheel", "tags", "--python-tag", "py3", "--abi-tag", "none", "--remove"]
-    done = subprocess.run(
-        [*command, str(Path(wheel_directory, name))], check=True, stdout=subprocess.PIPE, text=True
-    )
+    done = subprocess.run([*command, str(Path(wheel_directory, name))], check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.split()[-1]
