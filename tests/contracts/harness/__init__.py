@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives the C interface of the module under test from Python, through the table a plugin receives."""
+
+from .abi import E, PluginStruct, SlotError, Table, dims, text
+from .child import run_in_child
+from .custom_op import Arg, CustomOp, copy_first_input, read_tensor, write_output
+from .plugin_allocator import PluginAllocator
+from .probe import Probe
+
+__all__ = [
+    "Arg",
+    "CustomOp",
+    "E",
+    "PluginAllocator",
+    "PluginStruct",
+    "Probe",
+    "SlotError",
+    "Table",
+    "copy_first_input",
+    "dims",
+    "read_tensor",
+    "run_in_child",
+    "text",
+    "write_output",
+]
