@@ -21,11 +21,15 @@ enum class ErrorCode {
 /// The only exception type that the runtime throws on purpose. Messages read `<where>: <what is wrong>, got <value>`.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// @param foreign_code  the number that foreign code gave the error, passed through untouched; 0 if there is none
+  Error(ErrorCode code, const std::string& message, int foreign_code = 0)
+      : std::runtime_error(message), code_(code), foreign_code_(foreign_code) {}
   ErrorCode code() const noexcept { return code_; }
+  int foreign_code() const noexcept { return foreign_code_; }
 
  private:
   ErrorCode code_;
+  int foreign_code_;
 };
 
 }  // namespace light

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/host_error.h"
+#include "light/boundary_io.h"
+#include "light/session.h"
+
+// What the Python face sees of the host, and all it sees. Every function here throws HostError and nothing else.
+
+namespace ort_host {
+
+class SessionOptionsImpl;
+class SessionImpl;
+
+/// Version of this product, e.g. `0.1.0`.
+const char* ProductVersion() noexcept;
+/// `onnx-light-ort-host X.Y.Z, ORT C ABI 30, not ONNX Runtime`.
+const char* BuildInfo() noexcept;
+
+/// Where libraries may come from. Checked before anything of a library is opened.
+struct LoadPolicy {
+  std::vector<std::string> allowed_roots;  ///< empty: anywhere. Compared after links are resolved
+  bool follow_links = true;                ///< false: a path with a symbolic link in it is refused
+  bool require_owner = false;              ///< true: the file must belong to this user or to root, and nobody else may write it
+  bool audited_only = false;               ///< true: only libraries on the shipped list
+  bool unload = false;                     ///< true: really close a library when the last session that uses it is gone
+};
+
+/// The policy for libraries registered from now on; process-wide.
+void SetLoadPolicy(LoadPolicy policy);
+LoadPolicy GetLoadPolicy();
+
+/// Turns the process-wide checked mode on. Throws HostError once a library has been loaded.
+void EnableCheckedMode();
+bool CheckedMode() noexcept;
+
+/// 0 verbose, 1 info, 2 warning, 3 error, 4 fatal.
+void SetDefaultLogSeverity(int severity);
+
+/// Result of looking at a library file without running anything of it.
+struct LibraryReport {
+  std::string path;                     ///< absolute, links resolved
+  std::vector<std::string> exports;     ///< those of RegisterCustomOps, CreateEpFactories, ReleaseEpFactory it has
+  std::vector<std::string> needed;      ///< direct dependencies as written
+  std::vector<std::string> closure;     ///< paths of all dependencies, `name => not found` where there is none
+  std::string refused_because;          ///< "" if it may be loaded
+  std::string audited_as;               ///< name and version on the shipped list, else ""
+};
+LibraryReport InspectLibrary(const std::string& path);
+
+/// One row of the support matrix.
+struct SupportRow {
+  std::string table;
+  std::string name;
+  int index = 0;
+  int since = 0;
+  std::string profile;  ///< `shared`, `custom_ops`, ..., `unlisted`; several are joined by commas
+  std::string status;   ///< `supported`, `not_implemented`, or for a plugin callback when it is invoked
+  std::string limit;    ///< what a supported slot does not do, else ""
+};
+std::vector<SupportRow> SupportMatrix();
+
+/// What a session is made from; the object behind the OrtSessionOptions of a library's registration. Sessions keep what
+/// they need of it, so it may go away first. Not thread-safe.
+class SessionOptions {
+ public:
+  SessionOptions();
+  ~SessionOptions();
+  SessionOptions(const SessionOptions&) = delete;
+
+  void set_intra_op_threads(int threads);
+  int intra_op_threads() const;
+  void set_memory_limit_bytes(std::size_t bytes);
+  std::size_t memory_limit_bytes() const;
+  void set_log_severity(int severity);  ///< -1: the default logger's
+  int log_severity() const;
+  void set_log_id(const std::string& id);
+  /// Lets the custom ops of this session replace native kernels in the ONNX domain.
+  void set_allow_onnx_domain_override(bool allow);
+
+  void AddConfigEntry(const std::string& key, const std::string& value);
+  /// False if there is no such entry.
+  bool GetConfigEntry(const std::string& key, std::string* value) const;
+
+  /// Loads the library (or takes it as loaded) and runs its RegisterCustomOps. All or nothing.
+  void RegisterCustomOpsLibrary(const std::string& path);
+
+  SessionOptionsImpl& impl() const noexcept { return *impl_; }
+
+ private:
+  std::unique_ptr<SessionOptionsImpl> impl_;
+};
+
+/// An input or output of a model.
+struct NodeArg {
+  std::string name;
+  std::string type;                ///< as ONNX writes it: `tensor(float)`
+  int element_type = 0;            ///< ONNX number, for a tensor
+  bool has_shape = false;
+  std::vector<int64_t> extents;    ///< -1 where not known
+  std::vector<std::string> symbols;  ///< "" where there is none
+  bool is_optional = false;        ///< an input with a default
+};
+
+struct AssignmentRow {
+  int index = 0;
+  std::string name;
+  std::string domain;
+  std::string op_type;
+  std::string provider;
+  std::string kernel;
+  int partition = -1;
+  std::string reason;
+  std::string library;  ///< path of the library that brought the kernel, else ""
+};
+
+class Session {
+ public:
+  static std::unique_ptr<Session> FromFile(const std::string& path, const SessionOptions& options);
+  /// The bytes are not needed afterwards.
+  static std::unique_ptr<Session> FromBytes(const void* bytes, std::size_t size, const SessionOptions& options);
+  ~Session();
+
+  const std::vector<NodeArg>& inputs() const noexcept;
+  const std::vector<NodeArg>& outputs() const noexcept;
+  const light::ModelInfo& model() const noexcept;
+  const std::string& graph_name() const noexcept;
+  std::vector<AssignmentRow> assignments() const;
+
+  SessionImpl& impl() const noexcept { return *impl_; }
+
+ private:
+  explicit Session(std::unique_ptr<SessionImpl> impl);
+  std::unique_ptr<SessionImpl> impl_;
+};
+
+/// One call of Run: inputs in, run, outputs out. May be used for one run after another, by one thread at a time;
+/// several calls of one session may be under way at once. Must not outlive its session.
+class RunCall final : public light::BoundaryIo {
+ public:
+  explicit RunCall(Session& session);
+  ~RunCall() override;
+
+  /// Borrows a tensor for the next Run: `data` stays the caller's, aligned for the type, and is not written.
+  void SetInput(std::size_t i, light::ElementType type, const int64_t* dims, std::size_t rank, const void* data);
+  void SetInputValue(std::size_t i, light::Value value);
+
+  /// Checks the inputs and runs. On failure nothing counts as produced.
+  void Run();
+  /// Output `i` of the last Run, with its own storage: Tensor::owner() keeps it alive on its own.
+  light::Value& output(std::size_t i) noexcept { return outputs_[i]; }
+  /// Forgets inputs and outputs, keeps the memory of the arrays.
+  void Clear() noexcept;
+
+  const light::Value& Input(std::size_t i) override { return inputs_[i]; }
+  light::Tensor& CreateOutput(std::size_t i, light::ElementType type, std::span<const int64_t> dims) override;
+  void SetOutput(std::size_t i, light::Value value) override;
+
+ private:
+  Session& session_;
+  std::vector<light::Value> inputs_;
+  std::vector<light::Value> outputs_;
+};
+
+}  // namespace ort_host
