@@ -133,6 +133,10 @@ class Table:
         """Tells whether the pointer of a member is set."""
         return bool(C.c_void_p.from_address(self.address + members(self.struct)[slot]["offset_x86_64"]).value)
 
+    def names(self) -> list[str]:
+        """Returns the members in layout order."""
+        return list(members(self.struct))
+
     def _error(self, slot: str, *args: Any) -> tuple[int, str | None]:
         status = getattr(self, slot)(*args)
         if not status:
