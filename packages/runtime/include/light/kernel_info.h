@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "light/error.h"
 #include "light/graph.h"
 #include "light/memory_budget.h"
+#include "light/value.h"
 
 namespace light {
 
@@ -17,8 +19,10 @@ namespace light {
 /// the constant inputs live as long as the session.
 class KernelInfo {
  public:
-  KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr)
-      : graph_(graph), node_(node), budget_(budget) {}
+  /// @param folded  by ValueId: results of nodes that were computed during lowering, nullptr where there is none
+  KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr,
+             const std::vector<std::shared_ptr<const Value>>* folded = nullptr)
+      : graph_(graph), node_(node), budget_(budget), folded_(folded) {}
 
   const Graph& graph() const noexcept { return graph_; }
   const Node& node() const noexcept { return node_; }
@@ -32,7 +36,8 @@ class KernelInfo {
   const ValueType* OutputType(std::size_t i) const noexcept;
   ElementType InputElement(std::size_t i) const noexcept;   ///< kUndefined if omitted
   ElementType OutputElement(std::size_t i) const noexcept;  ///< kUndefined if omitted
-  /// The tensor of argument `i` if it is a constant initializer, else nullptr. Lives as long as the session.
+  /// The tensor of argument `i` if it is a constant (an initializer, or computed from constants alone), else nullptr.
+  /// Lives as long as the session.
   const Tensor* ConstantInput(std::size_t i) const noexcept;
   /// The budget that long-lived memory of a hosted kernel is charged to; nullptr if there is none.
   MemoryBudget* budget() const noexcept { return budget_; }
@@ -56,6 +61,7 @@ class KernelInfo {
   const Graph& graph_;
   const Node& node_;
   MemoryBudget* budget_;
+  const std::vector<std::shared_ptr<const Value>>* folded_;
 };
 
 }  // namespace light
