@@ -19,6 +19,15 @@ OwnedBuffer AllocateBuffer(std::size_t bytes) {
   return {data, bytes, std::shared_ptr<void>(data, std::free)};
 }
 
+OwnedBuffer AllocateStrings(std::size_t count) {
+  if (count == 0) return {};
+  if (count > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(std::string)) {
+    throw std::bad_alloc();
+  }
+  std::shared_ptr<std::string[]> strings(new std::string[count]);
+  return {strings.get(), count * sizeof(std::string), strings};
+}
+
 std::string CheckView(const BufferView& view, ElementType type, std::span<const int64_t> extents) {
   const auto needed = CheckedByteSize(type, extents);
   const std::string what = std::string(Name(type)) + FormatExtents(extents);

@@ -31,6 +31,9 @@ inline constexpr std::size_t kBufferAlignment = 64;
 /// Throws std::bad_alloc.
 OwnedBuffer AllocateBuffer(std::size_t bytes);
 
+/// Allocates `count` empty std::string objects, destroyed with the last owner. Throws std::bad_alloc.
+OwnedBuffer AllocateStrings(std::size_t count);
+
 /// True if `pointer` is aligned for elements of `type`.
 inline bool IsAlignedFor(ElementType type, const void* pointer) noexcept {
   return reinterpret_cast<std::uintptr_t>(pointer) % Info(type).alignment == 0;
