@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the C header of the pinned ABI, and the C++ tables beside it, from the JSON inventory."""
+"""Write the C header of the pinned ABI, and the C++ tables beside it, from the JSON inventory."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PLATFORM = """\
 
 
 class CTypes:
-    """Spells the inventory's types in C.
+    """Spell the inventory's types in C.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class CTypes:
         self._pattern = re.compile(r"\b(" + "|".join(tagged) + r")\b")
 
     def spell(self, type_text: str) -> str:
-        """Returns the type with the tag that C needs."""
+        """Return the type with the tag that C needs."""
         return self._pattern.sub(lambda match: f"{self._tagged[match[1]]} {match[1]}", type_text)
 
     def declare(self, type_text: str, name: str) -> str:
-        """Returns a declarator for `name`, which may be empty."""
+        """Return a declarator for `name`, which may be empty."""
         text = self.spell(type_text)
         if "(*)" in text:
             return text.replace("(*)", f"(*{name})", 1)
@@ -81,12 +81,12 @@ class CTypes:
         return f"{text} {name}".rstrip()
 
     def parameters(self, function: Json, named: bool = True) -> str:
-        """Returns the parameter list of a function, `void` when it is empty."""
+        """Return the parameter list of a function, `void` when it is empty."""
         params = [self.declare(p["type"], p["name"] if named else "") for p in function["params"]]
         return ", ".join(params) or "void"
 
     def pointer(self, function: Json, name: str, suffix: str = "", named: bool = True) -> str:
-        """Returns the declarator of a function pointer called `name`."""
+        """Return the declarator of a function pointer called `name`."""
         call = "ORT_API_CALL" if function["ort_api_call"] else ""
         star = f"({call}* {name})" if name and call else f"({call}*{name})"
         text = f"{self.spell(function['returns'])} {star}({self.parameters(function, named)})"
@@ -94,7 +94,7 @@ class CTypes:
 
 
 def banner(abi: Json, notice: str) -> str:
-    """Returns the comment on top of every generated file: origin, and the licence notice of the declarations."""
+    """Return the comment on top of every generated file: origin, and the licence notice of the declarations."""
     licence = notice[notice.index("MIT License") :].rstrip().splitlines()
     lines = [
         f"/* Generated from the ABI inventory of API version {abi['api_version']}; do not edit.",
@@ -108,12 +108,12 @@ def banner(abi: Json, notice: str) -> str:
 
 
 def enum_value(value: int) -> str:
-    """Returns a constant expression of type int: the most negative int has no literal of its own."""
+    """Return a constant expression of type int: the most negative int has no literal of its own."""
     return "(-2147483647 - 1)" if value == -(2**31) else str(value)
 
 
 def enum_text(enum: Json) -> str:
-    """Returns the definition of one enum."""
+    """Return the definition of one enum."""
     body = "".join(f"  {e['name']} = {enum_value(e['value'])},\n" for e in enum["enumerators"])
     name = enum["name"]
     if enum["c_tag_only"]:
@@ -122,7 +122,7 @@ def enum_text(enum: Json) -> str:
 
 
 def struct_text(struct: Json, types: CTypes) -> str:
-    """Returns the definition of one struct; a host table's functions are noexcept, a plugin's are not."""
+    """Return the definition of one struct; a host table's functions are noexcept, a plugin's are not."""
     suffix = "ORT_HOST_NOEXCEPT" if struct["category"] == HOST_CATEGORY else "ORT_PLUGIN_NOEXCEPT"
     lines = []
     for member in struct["members"]:
@@ -138,7 +138,7 @@ def struct_text(struct: Json, types: CTypes) -> str:
 
 
 def check_order(abi: Json) -> None:
-    """Raises if a struct holds another one by value before that one is defined."""
+    """Raise if a struct holds another one by value before that one is defined."""
     names = {s["name"] for s in abi["structs"]}
     seen: set[str] = set()
     for struct in abi["structs"]:
@@ -150,7 +150,7 @@ def check_order(abi: Json) -> None:
 
 
 def header_text(abi: Json) -> str:
-    """Returns the C header, without its banner.
+    """Return the C header, without its banner.
 
     Structs are plain aggregates: the C++ constructors that the official header gives a few option structs are left
     out, since they do not change the layout.
@@ -183,7 +183,7 @@ def header_text(abi: Json) -> str:
 
 
 def main() -> None:
-    """Writes every generated file into the output directory."""
+    """Write every generated file into the output directory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--abi", type=Path, required=True)
     parser.add_argument("--profiles", type=Path, required=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what stands beside the C header: slot metadata and stub tables, callback metadata, the freeze test."""
+"""Write what stands beside the C header: slot metadata and stub tables, callback metadata, the freeze test."""
 
 from __future__ import annotations
 
@@ -177,7 +177,8 @@ struct Function<R(ORT_API_CALL*)(A...) noexcept> {
 #define ORT_ABI_FREEZE_SIZE(type, size, align)
 #define ORT_ABI_FREEZE_OFFSET(type, member, offset)
 #endif
-#define ORT_ABI_FREEZE_ENUM(name, value) static_assert(static_cast<long long>(name) == value, #name " has another value");
+#define ORT_ABI_FREEZE_ENUM(name, value) \\
+  static_assert(static_cast<long long>(name) == value, #name " has another value");
 #define ORT_ABI_FREEZE_FIELD(type, member, ...) \\
   static_assert(std::is_same_v<decltype(type::member), __VA_ARGS__>, #type "." #member " has another type");
 #define ORT_ABI_FREEZE_TYPE(name, type, expected, ...) \\
@@ -189,7 +190,7 @@ static_assert(ORT_API_VERSION == @VERSION@, "the header has another API version"
 
 
 def stub_kind(slot: Json) -> str:
-    """Returns the name of the StubKind of a slot."""
+    """Return the name of the StubKind of a slot."""
     if slot["return_kind"] == "status":
         return "kNotImplemented"
     one_pointer = len(slot["params"]) == 1 and slot["params"][0]["type"].endswith("*")
@@ -199,7 +200,7 @@ def stub_kind(slot: Json) -> str:
 
 
 def labels(profiles: Json) -> dict[tuple[str, str], tuple[str, str]]:
-    """Returns profiles and disposition, as joined text, by table and name."""
+    """Return profiles and disposition, as joined text, by table and name."""
     found = {}
     for entry in profiles["entries"]:
         dispositions = dict.fromkeys(p["disposition"] for p in entry["proposal"])
@@ -208,7 +209,7 @@ def labels(profiles: Json) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def stub_function(table: str, slot: Json, types: CTypes) -> str:
-    """Returns the stub of one slot: a static member function with the slot's exact type."""
+    """Return the stub of one slot: a static member function with the slot's exact type."""
     kind = stub_kind(slot)
     params = types.parameters(slot, named=False)
     label = f'"{table}.{slot["name"]}"'
@@ -225,7 +226,7 @@ def stub_function(table: str, slot: Json, types: CTypes) -> str:
 
 
 def slots_text(abi: Json, profiles: Json, types: CTypes) -> str:
-    """Returns slot metadata and stub tables of every table that the host implements."""
+    """Return slot metadata and stub tables of every table that the host implements."""
     known = labels(profiles)
     tables = [s for s in abi["structs"] if s["category"] == "api_table"]
     parts = [SLOTS_HEAD]
@@ -257,12 +258,13 @@ def slots_text(abi: Json, profiles: Json, types: CTypes) -> str:
     parts.append(SLOTS_TAIL)
     spans = ", ".join(f"k{t['name']}Slots" for t in tables)
     parts.append("/// The slots of every host table.\n")
-    parts.append(f"inline constexpr std::span<const SlotInfo> kHostTables[] = {{{spans}}};\n\n}}  // namespace ort_abi\n")
+    parts.append(f"inline constexpr std::span<const SlotInfo> kHostTables[] = {{{spans}}};\n")
+    parts.append("\n}  // namespace ort_abi\n")
     return "".join(parts)
 
 
 def members_text(abi: Json, profiles: Json) -> str:
-    """Returns metadata of every callback that a plugin implements, and the release slot of every handle."""
+    """Return metadata of every callback that a plugin implements, and the release slot of every handle."""
     known = labels(profiles)
     parts = [MEMBERS_HEAD]
     rows = []
@@ -305,12 +307,13 @@ def members_text(abi: Json, profiles: Json) -> str:
                     f"template <>\nstruct ReleaseSlot<{handle}> {{\n  using Table = {struct['name']};\n"
                     f"  static constexpr auto kSlot = &{struct['name']}::{slot['name']};\n}};\n"
                 )
-    parts.append("\ninline constexpr CallbackInfo kCallbacks[] = {\n" + "".join(rows) + "};\n\n}  // namespace ort_abi\n")
+    parts.append("\ninline constexpr CallbackInfo kCallbacks[] = {\n" + "".join(rows) + "};\n")
+    parts.append("\n}  // namespace ort_abi\n")
     return "".join(parts)
 
 
 def freeze_text(abi: Json, types: CTypes) -> str:
-    """Returns the freeze test: static assertions on every size, offset, enum value and function type."""
+    """Return the freeze test: static assertions on every size, offset, enum value and function type."""
     parts = [FREEZE_HEAD.replace("@VERSION@", str(abi["api_version"]))]
     for enum in abi["enums"]:
         parts += [f"ORT_ABI_FREEZE_ENUM({e['name']}, {e['value']}LL)\n" for e in enum["enumerators"]]
@@ -319,7 +322,8 @@ def freeze_text(abi: Json, types: CTypes) -> str:
         exported = function["kind"] == "exported_function"
         is_noexcept = str(exported and function["noexcept"]).lower()
         spelled = f"decltype(&{name})" if exported else name
-        parts.append(f'ORT_ABI_FREEZE_TYPE("{name}", {spelled}, {is_noexcept}, {types.pointer(function, "", named=False)})\n')
+        pointer = types.pointer(function, "", named=False)
+        parts.append(f'ORT_ABI_FREEZE_TYPE("{name}", {spelled}, {is_noexcept}, {pointer})\n')
     for struct in abi["structs"]:
         name, host = struct["name"], struct["category"] == "api_table"
         parts.append(f"ORT_ABI_FREEZE_SIZE({name}, {struct['sizeof_x86_64']}, {struct['align_x86_64']})\n")

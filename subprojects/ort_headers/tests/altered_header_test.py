@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def replaced(old: str, new: str) -> Callable[[str], str]:
-    """Returns an alteration that replaces the first occurrence, which must exist."""
+    """Return an alteration that replaces the first occurrence, which must exist."""
 
     def alter(text: str) -> str:
         if old not in text:
@@ -22,7 +22,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
 
 
 def without_slot(name: str) -> Callable[[str], str]:
-    """Returns an alteration that removes the line of one slot."""
+    """Return an alteration that removes the line of one slot."""
 
     def alter(text: str) -> str:
         kept = [line for line in text.splitlines() if f" {name})(" not in line]
@@ -32,10 +32,11 @@ def without_slot(name: str) -> Callable[[str], str]:
 
 
 def swapped(first: str, second: str) -> Callable[[str], str]:
-    """Returns an alteration that exchanges two slots' names, as if they had traded places."""
+    """Return an alteration that exchanges two slots' names, as if they had traded places."""
 
     def alter(text: str) -> str:
-        return text.replace(f" {first})(", " @)(").replace(f" {second})(", f" {first})(").replace(" @)(", f" {second})(")
+        text = text.replace(f" {first})(", " @)(").replace(f" {second})(", f" {first})(")
+        return text.replace(" @)(", f" {second})(")
 
     return alter
 
@@ -74,7 +75,8 @@ def main() -> None:
         for message, alter in REFUSED.items():
             result = compile_variant(alter(original))
             if result.returncode == 0 or message not in result.stderr:
-                failures.append(f"{message}: expected in the errors, got exit {result.returncode}\n{result.stderr[:2000]}")
+                head = f"{message}: expected in the errors, got exit {result.returncode}"
+                failures.append(f"{head}\n{result.stderr[:2000]}")
     if failures:
         raise SystemExit("\n".join(failures))
 

@@ -12,7 +12,8 @@
 
 namespace ort_abi {
 
-// --- Handles that we give out -------------------------------------------------------------------------------------
+// --- Handles that we give out
+// -------------------------------------------------------------------------------------
 
 /// What checked mode watches. Only `borrow` and `take` judge; the others keep the live set.
 ///
@@ -23,7 +24,8 @@ struct CheckedHooks {
   /// Called before the tag is read. Throws StatusError for a handle that is not alive.
   void (*borrow)(const void* handle, uint32_t kind, const char* name);
   void (*give)(const void* handle, uint32_t kind) noexcept;
-  /// Returns false for a handle that must not be taken (unknown, released twice); `Take` then answers null.
+  /// Returns false for a handle that must not be taken (unknown, released twice); `Take` then
+  /// answers null.
   bool (*take)(const void* handle, uint32_t kind) noexcept;
 };
 
@@ -38,7 +40,8 @@ inline constexpr uint32_t kDeadKind = 0xDEADA11Eu;
 class AdapterHeader {
  public:
   explicit AdapterHeader(uint32_t kind) noexcept : kind_(kind) {
-    if (checked_hooks != nullptr) [[unlikely]] checked_hooks->born(this, kind);
+    if (checked_hooks != nullptr) [[unlikely]]
+      checked_hooks->born(this, kind);
   }
   AdapterHeader(const AdapterHeader& other) noexcept : AdapterHeader(other.kind_) {}
   AdapterHeader& operator=(const AdapterHeader&) noexcept { return *this; }
@@ -47,8 +50,10 @@ class AdapterHeader {
 
  protected:
   ~AdapterHeader() {
-    if (checked_hooks != nullptr) [[unlikely]] checked_hooks->died(this, kind_);
-    *const_cast<volatile uint32_t*>(&kind_) = kDeadKind;  // volatile: the store must survive the object's end
+    if (checked_hooks != nullptr) [[unlikely]]
+      checked_hooks->died(this, kind_);
+    *const_cast<volatile uint32_t*>(&kind_) =
+        kDeadKind; // volatile: the store must survive the object's end
   }
 
  private:
@@ -56,8 +61,9 @@ class AdapterHeader {
 };
 static_assert(sizeof(AdapterHeader) == sizeof(uint32_t));
 
-/// Links an ORT tag to our object: `using Adapter`, `kKind` (unique, not 0) and `kName`. The tag itself stays undefined.
-/// `Adapter` derives from AdapterHeader, without virtual inheritance, and passes `kKind` to it.
+/// Links an ORT tag to our object: `using Adapter`, `kKind` (unique, not 0) and `kName`. The tag
+/// itself stays undefined. `Adapter` derives from AdapterHeader, without virtual inheritance, and
+/// passes `kKind` to it.
 template <class OrtTag>
 struct HandleTraits;
 
@@ -66,12 +72,14 @@ using AdapterOf = typename HandleTraits<std::remove_const_t<OrtTag>>::Adapter;
 
 namespace detail {
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void ThrowWrongKind(const char* name, uint32_t expected, uint32_t kind) {
-  throw StatusError(ORT_INVALID_ARGUMENT, std::string(name) + " is no live handle of its type, kind " +
-                                              std::to_string(expected) + " expected, got " + std::to_string(kind));
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+ThrowWrongKind(const char* name, uint32_t expected, uint32_t kind) {
+  throw StatusError(ORT_INVALID_ARGUMENT,
+                    std::string(name) + " is no live handle of its type, kind " +
+                        std::to_string(expected) + " expected, got " + std::to_string(kind));
 }
 
-}  // namespace detail
+} // namespace detail
 
 /// Returns the adapter behind a handle that somebody else keeps alive.
 /// Throws ORT_INVALID_ARGUMENT for null, for a handle of another kind and for a released one.
@@ -82,10 +90,13 @@ auto Borrow(OrtTag* handle, const char* name = HandleTraits<std::remove_const_t<
   using Adapter = typename Traits::Adapter;
   static_assert(std::is_base_of_v<AdapterHeader, Adapter>);
   Require(handle, name);
-  if (checked_hooks != nullptr) [[unlikely]] checked_hooks->borrow(handle, Traits::kKind, name);
-  // SAFETY: every handle we gave out is the address of an AdapterHeader; the tag tells the adapter's type.
+  if (checked_hooks != nullptr) [[unlikely]]
+    checked_hooks->borrow(handle, Traits::kKind, name);
+  // SAFETY: every handle we gave out is the address of an AdapterHeader; the tag tells the
+  // adapter's type.
   auto* header = reinterpret_cast<AdapterHeader*>(const_cast<std::remove_const_t<OrtTag>*>(handle));
-  if (header->kind() != Traits::kKind) [[unlikely]] detail::ThrowWrongKind(name, Traits::kKind, header->kind());
+  if (header->kind() != Traits::kKind) [[unlikely]]
+    detail::ThrowWrongKind(name, Traits::kKind, header->kind());
   return *static_cast<Adapter*>(header);
 }
 
@@ -104,23 +115,28 @@ template <class OrtTag>
 OrtTag* Give(std::unique_ptr<AdapterOf<OrtTag>> adapter) noexcept {
   if (adapter == nullptr) return nullptr;
   OrtTag* handle = Lend<OrtTag>(*adapter);
-  if (checked_hooks != nullptr) [[unlikely]] checked_hooks->give(handle, HandleTraits<OrtTag>::kKind);
+  if (checked_hooks != nullptr) [[unlikely]]
+    checked_hooks->give(handle, HandleTraits<OrtTag>::kKind);
   adapter.release();
   return handle;
 }
 
-/// Takes the adapter back. Null, and a handle that checked mode refuses, answer null: nothing is released then.
-/// A handle of another kind is never destroyed as this one: it answers null too.
+/// Takes the adapter back. Null, and a handle that checked mode refuses, answer null: nothing is
+/// released then. A handle of another kind is never destroyed as this one: it answers null too.
 template <class OrtTag>
 std::unique_ptr<AdapterOf<OrtTag>> Take(OrtTag* handle) noexcept {
   if (handle == nullptr) return nullptr;
-  if (checked_hooks != nullptr && !checked_hooks->take(handle, HandleTraits<OrtTag>::kKind)) [[unlikely]] return nullptr;
+  if (checked_hooks != nullptr && !checked_hooks->take(handle, HandleTraits<OrtTag>::kKind))
+      [[unlikely]]
+    return nullptr;
   auto* header = reinterpret_cast<AdapterHeader*>(handle);
-  if (header->kind() != HandleTraits<OrtTag>::kKind) [[unlikely]] return nullptr;
+  if (header->kind() != HandleTraits<OrtTag>::kKind) [[unlikely]]
+    return nullptr;
   return std::unique_ptr<AdapterOf<OrtTag>>(static_cast<AdapterOf<OrtTag>*>(header));
 }
 
-// --- Handles that we receive --------------------------------------------------------------------------------------
+// --- Handles that we receive
+// --------------------------------------------------------------------------------------
 
 /// Calls the release slot that belongs to the handle's type.
 template <class OrtTag>
@@ -142,18 +158,20 @@ OwnedHandle<OrtTag> Own(const typename ReleaseSlot<OrtTag>::Table& table, OrtTag
 
 /// Throws the status of a slot of `api` as StatusError, released exactly once; null does nothing.
 inline void ThrowIfError(const OrtApi& api, OrtStatus* status) {
-  if (status == nullptr) [[likely]] return;
+  if (status == nullptr) [[likely]]
+    return;
   OwnedHandle<OrtStatus> owned = Own(api, status);
   throw StatusError(api.GetErrorCode(status), api.GetErrorMessage(status));
 }
 
-/// Owns what a slot writes: `Receive<OrtValue>(api, api, [&](OrtValue** out) { return api.CreateX(..., out); })`.
-/// Throws the slot's status.
+/// Owns what a slot writes: `Receive<OrtValue>(api, api, [&](OrtValue** out) { return
+/// api.CreateX(..., out); })`. Throws the slot's status.
 template <class OrtTag, class Body>
-OwnedHandle<OrtTag> Receive(const OrtApi& api, const typename ReleaseSlot<OrtTag>::Table& table, Body&& body) {
+OwnedHandle<OrtTag> Receive(const OrtApi& api, const typename ReleaseSlot<OrtTag>::Table& table,
+                            Body&& body) {
   OrtTag* handle = nullptr;
   ThrowIfError(api, body(&handle));
   return Own(table, handle);
 }
 
-}  // namespace ort_abi
+} // namespace ort_abi

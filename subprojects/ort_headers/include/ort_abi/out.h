@@ -39,12 +39,13 @@ class OutRef {
 
 /// The destination of `Out(out) = expression`. Throws ORT_INVALID_ARGUMENT "<name> is null".
 ///
-/// The expression is evaluated before anything is written, so that a failure leaves the out-parameter as it was; it is
-/// also evaluated before the null test, so a new object is assigned as a `unique_ptr`, which cannot leak.
-/// A function with several out-parameters makes all its `OutRef`s first.
+/// The expression is evaluated before anything is written, so that a failure leaves the
+/// out-parameter as it was; it is also evaluated before the null test, so a new object is assigned
+/// as a `unique_ptr`, which cannot leak. A function with several out-parameters makes all its
+/// `OutRef`s first.
 template <class T>
 OutRef<T> Out(T* pointer, const char* name = "out") {
   return OutRef<T>(pointer, name);
 }
 
-}  // namespace ort_abi
+} // namespace ort_abi

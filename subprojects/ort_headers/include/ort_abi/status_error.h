@@ -28,8 +28,9 @@ class StatusError : public std::runtime_error {
 /// Returns the pointer. Throws ORT_INVALID_ARGUMENT "<name> is null".
 template <class T>
 T* Require(T* pointer, const char* name) {
-  if (pointer == nullptr) [[unlikely]] ThrowNull(name);
+  if (pointer == nullptr) [[unlikely]]
+    ThrowNull(name);
   return pointer;
 }
 
-}  // namespace ort_abi
+} // namespace ort_abi
