@@ -96,7 +96,7 @@ def forbidden_in_source(source: Path, room: str) -> list[str]:
 
 def sources(folder: Path) -> list[Path]:
     """Return the C and C++ files below a folder."""
-    return sorted(path for path in folder.rglob("*") if path.suffix in {".c", ".cc", ".h"})
+    return sorted(path for path in folder.rglob("*") if path.suffix in {".c", ".cc", ".h", ".inc"})
 
 
 def ort_words(source: Path) -> list[str]:
