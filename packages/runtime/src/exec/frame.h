@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "conversions/buffer.h"
+#include "exec/plan.h"
+#include "light/memory_budget.h"
+
+namespace light {
+
+/// Memory that grows and never shrinks, charged to a budget while it is held.
+class GrowingBuffer {
+ public:
+  GrowingBuffer() = default;
+  GrowingBuffer(GrowingBuffer&& other) noexcept { *this = std::move(other); }
+  GrowingBuffer& operator=(GrowingBuffer&& other) noexcept;
+  ~GrowingBuffer() { Free(); }
+
+  /// Makes room for `bytes`; what was there is lost if it has to grow. Throws Error (kFail) over the limit.
+  void Reserve(std::size_t bytes, MemoryBudget* budget, const char* what) {
+    if (bytes > capacity_) [[unlikely]] Grow(bytes, budget, what);
+  }
+  void Free() noexcept;
+  void* data() const noexcept { return data_; }
+  std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  void Grow(std::size_t bytes, MemoryBudget* budget, const char* what);
+
+  void* data_ = nullptr;
+  std::size_t capacity_ = 0;
+  MemoryBudget* budget_ = nullptr;
+};
+
+/// Scratch memory of one step after another: bump allocation in one block that is as large as the largest step needed.
+class ScratchArena {
+ public:
+  void* Take(std::size_t bytes, MemoryBudget* budget);
+  /// Everything taken is free again.
+  void Reset() noexcept {
+    if (used_ != 0 || !overflow_.empty()) [[unlikely]] ResetSlow();
+  }
+  std::size_t capacity() const noexcept;
+
+ private:
+  void ResetSlow() noexcept;
+
+  GrowingBuffer block_;
+  std::vector<GrowingBuffer> overflow_;  // of a step that needed more than `block_`
+  std::size_t used_ = 0;
+  std::size_t wanted_ = 0;  // size of the block that would have been enough
+};
+
+/// The memory of one run of a Program. Reused by later runs.
+struct Frame {
+  Frame(std::size_t value_count, uint32_t slot_count)
+      : values(value_count, nullptr), own(value_count), slots(slot_count) {}
+
+  std::size_t bytes() const noexcept;
+
+  std::vector<const Value*> values;  ///< by ValueId: what steps read
+  std::vector<Value> own;            ///< by ValueId: values that steps make
+  std::vector<GrowingBuffer> slots;
+  ScratchArena scratch;
+};
+
+}  // namespace light

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "exec/frame.h"
+#include "exec/plan.h"
+#include "light/boundary_io.h"
+#include "light/runtime_context.h"
+
+namespace light {
+
+/// The RuntimeContext of a Program's run. One object serves all steps of a run, one after another.
+class StepContext final : public RuntimeContext {
+ public:
+  StepContext(const BufferPlan& plan, Frame& frame, BoundaryIo& boundary, ParallelBackend& parallel,
+              MemoryBudget* budget)
+      : plan_(plan), frame_(frame), boundary_(boundary), parallel_(parallel), budget_(budget) {}
+
+  void Begin(const Step& step) noexcept { step_ = &step; }
+  const Step* step() const noexcept { return step_; }
+
+  std::size_t input_count() const noexcept override { return step_->inputs.size(); }
+  std::size_t output_count() const noexcept override { return step_->outputs.size(); }
+  const Tensor* Input(std::size_t i) override {
+    if (i >= step_->inputs.size() || step_->inputs[i] == kNoValue) return nullptr;
+    const Value& value = *frame_.values[step_->inputs[i]];
+    if (!value.is_tensor()) [[unlikely]] return NotATensor(i, value);
+    return &value.tensor();
+  }
+  const Value& InputValue(std::size_t i) override;
+  const Value& CaptureValue(std::size_t i) override { return *frame_.values[step_->captures[i]]; }
+  bool OutputRequested(std::size_t i) const noexcept override {
+    return i < step_->outputs.size() && step_->outputs[i] != kNoValue;
+  }
+  Tensor& Output(std::size_t i, std::span<const int64_t> dims) override {
+    if (OutputRequested(i)) [[likely]] {
+      const ValueId id = step_->outputs[i];
+      const Placement& placement = plan_.placements[id];
+      if (placement.kind == Placement::Kind::kSlot) [[likely]] {
+        Tensor& tensor = frame_.own[id].MakeTensor();
+        const std::size_t bytes = tensor.Reshape(step_->output_types[i], dims);
+        GrowingBuffer& slot = frame_.slots[placement.index];
+        slot.Reserve(bytes, budget_, "output buffer");
+        tensor.set_data(slot.data());
+        return tensor;
+      }
+    }
+    return OutputElsewhere(i, dims);
+  }
+  void SetOutputValue(std::size_t i, Value value) override;
+  void OutputView(std::size_t i, std::size_t input, std::span<const int64_t> dims) override;
+  void* TemporaryBuffer(std::size_t bytes) override { return frame_.scratch.Take(bytes, budget_); }
+  void ParallelFor(int64_t total, double cost_per_unit, RangeFn body) override {
+    parallel_.ParallelFor(total, cost_per_unit, body);
+  }
+  ParallelBackend& parallel() noexcept override { return parallel_; }
+
+ private:
+  const Tensor* NotATensor(std::size_t i, const Value& value) const;
+  Tensor& OutputElsewhere(std::size_t i, std::span<const int64_t> dims);
+
+  const BufferPlan& plan_;
+  Frame& frame_;
+  BoundaryIo& boundary_;
+  ParallelBackend& parallel_;
+  MemoryBudget* budget_;
+  const Step* step_ = nullptr;
+  std::vector<std::unique_ptr<Tensor>> unrequested_;  // outputs that the node omits and its kernel computes anyway
+};
+
+}  // namespace light
