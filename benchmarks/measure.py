@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Take one measurement in a fresh process: measure.py MODULE BENCHMARK THREADS; prints one number, in microseconds.
+
+Every number is the lower quartile of many repetitions: on a shared machine the slow ones measure the neighbours.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+FOLDER = Path(os.environ["BENCHMARK_MODELS"])
+
+
+def lower_quartile(samples: list[float]) -> float:
+    return sorted(samples)[len(samples) // 4]
+
+
+def repeat(call: Callable[[], object], seconds: float = 0.6, at_least: int = 15) -> float:
+    """Return the lower quartile of the duration of `call`, in microseconds."""
+    call()
+    samples: list[float] = []
+    end = time.perf_counter() + seconds
+    gc.disable()
+    while len(samples) < at_least or time.perf_counter() < end:
+        start = time.perf_counter_ns()
+        call()
+        samples.append((time.perf_counter_ns() - start) / 1000)
+    gc.enable()
+    return lower_quartile(samples)
+
+
+def options(ort: ModuleType, threads: int) -> Any:
+    settings = ort.SessionOptions()
+    settings.intra_op_num_threads = threads
+    settings.log_severity_level = 3
+    return settings
+
+
+def session(ort: ModuleType, name: str, threads: int, library: str | None = None) -> Any:
+    settings = options(ort, threads)
+    if library is not None:
+        settings.register_custom_ops_library(library)
+    return ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings, providers=["CPUExecutionProvider"])
+
+
+def load_feeds(name: str) -> dict[str, Any]:
+    import numpy as np
+
+    with np.load(FOLDER / f"{name}.npz") as arrays:
+        return dict(arrays)
+
+
+def import_time(module: str) -> float:
+    start = time.perf_counter_ns()
+    importlib.import_module(module)
+    return (time.perf_counter_ns() - start) / 1000
+
+
+def import_and_run(module: str) -> float:
+    """From nothing to the first result of a tiny model: what a short script waits for."""
+    start = time.perf_counter_ns()
+    session(importlib.import_module(module), "relu_1", 1).run(None, load_feeds("relu_1"))
+    return (time.perf_counter_ns() - start) / 1000
+
+
+def first_session(ort: ModuleType) -> float:
+    start = time.perf_counter_ns()
+    session(ort, "relu_1", 1)
+    return (time.perf_counter_ns() - start) / 1000
+
+
+def run_time(ort: ModuleType, name: str, threads: int, library: str | None = None) -> float:
+    live = session(ort, name, threads, library)
+    inputs = load_feeds(name)
+    return repeat(lambda: live.run(None, inputs))
+
+
+def custom_op_node(ort: ModuleType) -> float:
+    """What one more custom-op node costs, from chains of 1 and of 1000 nodes; in microseconds."""
+    library = os.environ["BENCHMARK_LIBRARY"]
+    return (run_time(ort, "scale_1000", 1, library) - run_time(ort, "scale_1", 1, library)) / 999
+
+
+def native_node(ort: ModuleType) -> float:
+    return (run_time(ort, "relu_1000", 1) - run_time(ort, "relu_1", 1)) / 999
+
+
+def take(module: str, benchmark: str, threads: int) -> float:
+    if benchmark == "import":
+        return import_time(module)
+    if benchmark == "import_and_first_run":
+        return import_and_run(module)
+    ort = importlib.import_module(module)
+    if benchmark == "first_session":
+        return first_session(ort)
+    if benchmark == "next_session":
+        return repeat(lambda: session(ort, "relu_1", 1))
+    if benchmark == "session_1000_nodes":
+        return repeat(lambda: session(ort, "relu_1000", 1))
+    if benchmark == "run_one_node":
+        return run_time(ort, "relu_1", 1)
+    if benchmark == "custom_op_node":
+        return custom_op_node(ort)
+    if benchmark == "native_node":
+        return native_node(ort)
+    return run_time(ort, benchmark, threads)
+
+
+if __name__ == "__main__":
+    print("MICROSECONDS", take(sys.argv[1], sys.argv[2], int(sys.argv[3])))
