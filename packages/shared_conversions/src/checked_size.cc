@@ -21,7 +21,7 @@ std::optional<int64_t> CheckedElementCount(std::span<const int64_t> dims) noexce
 }
 
 std::optional<std::size_t> CheckedByteSize(ElementType type, int64_t count) noexcept {
-  if (count < 0 || type == ElementType::kUndefined) return std::nullopt;
+  if (count < 0 || Info(type).type == ElementType::kUndefined) return std::nullopt;
   const auto elements = static_cast<uint64_t>(count);
   uint64_t bytes = 0;
   if (IsSubByte(type)) {
