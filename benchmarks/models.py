@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -70,7 +71,7 @@ def mlp(batch: int) -> onnx.ModelProto:
     writer = GraphWriter()
     value = "x"
     sizes = (784, 512, 512, 10)
-    for i, (rows, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for i, (rows, columns) in enumerate(itertools.pairwise(sizes)):
         weight = writer.weight(f"w{i}", rows, columns, scale=1.0 / float(np.sqrt(rows)))
         last = i == len(sizes) - 2
         value = writer.node("Gemm", [value, weight, writer.weight(f"b{i}", columns)], "y" if last else f"h{i}")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from link_graph.elf import exported_symbols
+from link_graph.elf import read_library
 from real_libraries import library_path
 
 CASES = Path(__file__).resolve().parent.parent / "cases"
@@ -52,13 +52,18 @@ def loaded_objects(tmp_path: Path, source: str, *arguments: object) -> set[str]:
     return set(re.findall(r"(?:file=|calling init: |trying file=)(\S+)", text))
 
 
+def is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
 def offenders(objects: set[str]) -> list[str]:
     """Return the objects that are ONNX Runtime by name, or provide its entry point."""
     found = []
     for name in objects:
         path = Path(name)
         is_ort = "libonnxruntime" in path.name or "onnxruntime_pybind11_state" in path.name
-        provides = path.is_file() and "OrtGetApiBase" in exported_symbols(path)
+        provides = path.is_file() and is_elf(path) and "OrtGetApiBase" in read_library(path).exported
         if is_ort or provides:
             found.append(name)
     return sorted(found)

@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+import models
 import numpy as np
 import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
-
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-import models
 
 TOLERANCE = 1e-4  # relative to the largest value of an output
 

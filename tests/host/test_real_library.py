@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import gc
-import sys
-from pathlib import Path
 
 import onnx_light_ort_host as ort
 import pytest
-from real_libraries import library_path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cases"))
 import run_cases
+from real_libraries import library_path
 
 NAME = "onnx_extended_tutorial"
 CASES = run_cases.load_index(NAME)
