@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ort_abi/ort_c_api.h>
+
+namespace ort_host::abi {
+
+/// The one table of the process, complete; it answers until the process ends.
+const OrtApi& Api() noexcept;
+/// What a library's registration receives.
+const OrtApiBase& ApiBase() noexcept;
+
+}  // namespace ort_host::abi

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "adapters/memory_info.h"
+#include "light/memory_budget.h"
+
+namespace ort_host {
+
+/// The way from blocks that a library holds to the budget of their session. Outlives the session, which cuts the link:
+/// a block freed later is charged to nobody. Thread-safe.
+class BudgetLink {
+ public:
+  void Attach(light::MemoryBudget* budget) noexcept;
+  void Cut() noexcept { Attach(nullptr); }
+  bool TryCharge(std::size_t bytes) noexcept;
+  void Release(std::size_t bytes) noexcept;
+  /// Limit and use, for messages; false if there is no limit.
+  bool Describe(std::size_t* limit, std::size_t* used) const noexcept;
+
+ private:
+  mutable std::mutex mutex_;
+  light::MemoryBudget* budget_ = nullptr;
+};
+
+/// An OrtAllocator of ours. Blocks are 64-byte aligned and may be freed through any of our allocators, from any thread.
+///
+/// There is the default allocator, bounded by overflow checks alone, and wrappers that belong to a session, whose
+/// blocks are charged to its memory limit; a wrapper lives until ReleaseAllocator.
+class HostAllocator final : public OrtAllocator {
+ public:
+  /// @param user  for messages: who allocates, `node 'n' (domain.Op) of /path/lib.so`
+  HostAllocator(const MemoryDescription& memory, std::shared_ptr<BudgetLink> budget, std::string user);
+  HostAllocator(const HostAllocator&) = delete;
+
+  /// The process-wide allocator. Never destroyed.
+  static HostAllocator& Default() noexcept;
+  /// The allocator behind the handle if it is one of ours, else null.
+  static HostAllocator* From(const OrtAllocator* allocator) noexcept;
+
+  const MemoryInfoAdapter& memory() const noexcept { return memory_; }
+  bool is_default() const noexcept { return this == &Default(); }
+  /// Null for 0 bytes. Throws StatusError: FAIL naming user, bytes and limit; RUNTIME_EXCEPTION out of memory.
+  void* Allocate(std::size_t bytes);
+  /// As Allocate, null on failure.
+  void* TryAllocate(std::size_t bytes) noexcept;
+  /// Null does nothing. A block that is not ours is reported and left alone.
+  static void Free(void* block) noexcept;
+
+ private:
+  MemoryInfoAdapter memory_;
+  std::shared_ptr<BudgetLink> budget_;
+  std::string user_;
+};
+
+/// Allocates through any OrtAllocator, ours or a library's. Null for 0 bytes; a null of the callback is the caller's to
+/// judge. Throws StatusError.
+void* AllocateWith(OrtAllocator* allocator, std::size_t bytes);
+/// Frees through any OrtAllocator. Never throws: what the callback throws is logged.
+void FreeWith(OrtAllocator* allocator, void* block) noexcept;
+
+}  // namespace ort_host

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <span>
+
+#include "adapters/kernel_info.h"
+#include "adapters/value.h"
+#include "light/runtime_context.h"
+
+namespace ort_host {
+
+/// Behind OrtKernelContext, on the stack of the wrapper's Run. Allocates nothing: values are made when they are asked
+/// for, in the object itself, or in the step's scratch memory if the node has many. Used by one thread.
+class KernelContextAdapter final : public AdapterHeader {
+ public:
+  static constexpr std::size_t kInlineValues = 12;
+
+  /// Both outlive the context. Throws light::Error if a node with many arguments gets no scratch memory.
+  KernelContextAdapter(const KernelContent& content, light::RuntimeContext& context)
+      : AdapterHeader(kKernelContextKind),
+        content_(content),
+        context_(context),
+        input_count_(content.inputs.size()),
+        output_count_(content.outputs.size()) {
+    const std::size_t count = input_count_ + output_count_;
+    slots_ = reinterpret_cast<Slot*>(inline_);
+    if (count > kInlineValues) [[unlikely]]
+      slots_ = static_cast<Slot*>(context.TemporaryBuffer(count * sizeof(Slot)));
+    for (std::size_t i = 0; i < count; ++i) new (slots_ + i) Slot;
+  }
+  ~KernelContextAdapter() {
+    const std::size_t count = input_count_ + output_count_;
+    for (std::size_t i = 0; i < count; ++i) slots_[i].~Slot();
+  }
+  KernelContextAdapter(const KernelContextAdapter&) = delete;
+
+  const KernelContent& content() const noexcept { return content_; }
+  light::RuntimeContext& runtime() const noexcept { return context_; }
+  std::size_t input_count() const noexcept { return input_count_; }
+  std::size_t output_count() const noexcept { return output_count_; }
+
+  /// Null for an omitted argument and past the count.
+  const ValueAdapter* Input(std::size_t i) {
+    if (i >= input_count_) [[unlikely]] return nullptr;
+    Slot& slot = slots_[i];
+    if (slot.is_set) [[unlikely]] return &slot.value;
+    const light::Value& value = context_.InputValue(i);
+    if (value.is_none()) [[unlikely]] return nullptr;
+    // Libraries read inputs through GetTensorMutableData too, hence a view that is not const.
+    slot.Set(value.is_tensor() ? const_cast<light::Tensor*>(&value.tensor()) : nullptr, &value);
+    return &slot.value;
+  }
+
+  /// The output if it was made before, else null.
+  ValueAdapter* FindOutput(std::size_t i) noexcept {
+    Slot& slot = slots_[input_count_ + i];
+    return slot.is_set ? &slot.value : nullptr;
+  }
+  bool OutputRequested(std::size_t i) const noexcept { return context_.OutputRequested(i); }
+  /// Makes output `i`, which is requested and was not made before. Throws light::Error.
+  ValueAdapter* MakeOutput(std::size_t i, std::span<const int64_t> dims) {
+    light::Tensor& tensor = context_.Output(i, dims);
+    Slot& slot = slots_[input_count_ + i];
+    slot.Set(&tensor, nullptr);
+    return &slot.value;
+  }
+  /// The first requested output that the kernel did not make, or output_count().
+  std::size_t FirstMissingOutput() const noexcept {
+    for (std::size_t i = 0; i < output_count_; ++i) {
+      if (!slots_[input_count_ + i].is_set && context_.OutputRequested(i)) [[unlikely]] return i;
+    }
+    return output_count_;
+  }
+
+ private:
+  struct Slot {
+    Slot() noexcept : is_set(false) {}
+    ~Slot() {
+      if (is_set) value.~ValueAdapter();
+    }
+    void Set(light::Tensor* tensor, const light::Value* from) noexcept {
+      new (&value) ValueAdapter(tensor, from, CpuArenaInfo());
+      is_set = true;
+    }
+    bool is_set;
+    union {
+      ValueAdapter value;
+    };
+  };
+
+  const KernelContent& content_;
+  light::RuntimeContext& context_;
+  std::size_t input_count_;
+  std::size_t output_count_;
+  Slot* slots_;
+  alignas(Slot) std::byte inline_[kInlineValues * sizeof(Slot)];
+};
+
+}  // namespace ort_host
+
+ORT_HOST_HANDLE(OrtKernelContext, KernelContextAdapter, kKernelContextKind, "kernel context");

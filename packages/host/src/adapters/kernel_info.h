@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/session_scope.h"
+#include "adapters/value.h"
+#include "light/kernel_info.h"
+
+namespace ort_host {
+
+/// What a library may know of the node that it makes a kernel for. A copy of its own, so that a kernel info which a
+/// library keeps is good for as long as it is kept. Immutable.
+struct KernelContent {
+  struct Argument {
+    std::string name;  ///< "" if omitted
+    light::ValueType type;
+    std::unique_ptr<ValueAdapter> constant;  ///< of a constant input
+  };
+
+  KernelContent(const light::KernelInfo& info, std::shared_ptr<SessionScope> session, std::string library_path);
+
+  std::shared_ptr<SessionScope> scope;
+  std::string library;  ///< path of the library whose code the kernel runs
+  std::string label;    ///< for messages: `node 'n' (domain.Op) of /path/lib.so`
+  std::string node_name;
+  std::string op_type;
+  std::string domain;
+  int since_version = 0;
+  std::vector<light::Attribute> attributes;
+  std::vector<Argument> inputs;
+  std::vector<Argument> outputs;
+
+  /// The attribute as written on the node, or null.
+  const light::Attribute* FindAttribute(const char* name) const noexcept;
+};
+
+/// Behind OrtKernelInfo: a reference to the content. The wrapper of a kernel keeps the one it passed to CreateKernel;
+/// copies live until ReleaseKernelInfo.
+class KernelInfoAdapter final : public AdapterHeader {
+ public:
+  explicit KernelInfoAdapter(std::shared_ptr<const KernelContent> content) noexcept
+      : AdapterHeader(kKernelInfoKind), content_(std::move(content)) {}
+
+  const KernelContent& content() const noexcept { return *content_; }
+  const std::shared_ptr<const KernelContent>& content_ptr() const noexcept { return content_; }
+
+ private:
+  std::shared_ptr<const KernelContent> content_;
+};
+
+}  // namespace ort_host
+
+ORT_HOST_HANDLE(OrtKernelInfo, KernelInfoAdapter, kKernelInfoKind, "kernel info");

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <ort_abi/handle.h>
+
+namespace ort_host {
+
+using ort_abi::AdapterHeader;
+
+// The tag of each kind of handle: four letters, so that a memory dump can be read.
+inline constexpr uint32_t kStatusKind = 0x54415453;          // STAT
+inline constexpr uint32_t kValueKind = 0x554c4156;           // VALU
+inline constexpr uint32_t kTypeAndShapeKind = 0x45504853;    // SHPE
+inline constexpr uint32_t kTypeInfoKind = 0x45505954;        // TYPE
+inline constexpr uint32_t kMemoryInfoKind = 0x494d454d;      // MEMI
+inline constexpr uint32_t kKernelInfoKind = 0x4f464e49;      // INFO
+inline constexpr uint32_t kKernelContextKind = 0x54585443;   // CTXT
+inline constexpr uint32_t kShapeInferKind = 0x52464e49;      // INFR
+inline constexpr uint32_t kOpAttrKind = 0x52545441;          // ATTR
+inline constexpr uint32_t kLoggerKind = 0x52474f4c;          // LOGR
+inline constexpr uint32_t kKeyValuePairsKind = 0x5350564b;   // KVPS
+inline constexpr uint32_t kSessionOptionsKind = 0x5354504f;  // OPTS
+inline constexpr uint32_t kCustomOpDomainKind = 0x4e4d4f44;  // DOMN
+
+}  // namespace ort_host
+
+/// Links an ORT tag to the adapter behind it; use at namespace scope, outside of any namespace.
+#define ORT_HOST_HANDLE(Tag, Type, kind, name)         \
+  template <>                                          \
+  struct ort_abi::HandleTraits<Tag> {                  \
+    using Adapter = ::ort_host::Type;                  \
+    static constexpr uint32_t kKind = ::ort_host::kind; \
+    static constexpr const char* kName = name;         \
+  }

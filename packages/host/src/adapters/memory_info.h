@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "adapters/kinds.h"
+
+namespace ort_host {
+
+/// What a memory info says. Plain data; two infos are equal when all fields are.
+struct MemoryDescription {
+  std::string name;
+  OrtAllocatorType allocator_type = OrtDeviceAllocator;
+  OrtMemType mem_type = OrtMemTypeDefault;
+  int id = 0;
+  OrtMemoryInfoDeviceType device_type = OrtMemoryInfoDeviceType_CPU;
+  OrtDeviceMemoryType device_memory = OrtDeviceMemoryType_DEFAULT;
+  uint32_t vendor = 0;
+  std::size_t alignment = 0;
+
+  bool operator==(const MemoryDescription&) const = default;
+  /// True for memory that our kernels can use: CPU, default memory, vendor 0, id 0, alignment not above ours.
+  bool is_plain_cpu() const noexcept;
+  /// True if device, memory kind, vendor, id and alignment agree: what an allocator is looked up by.
+  bool SameDevice(const MemoryDescription& other) const noexcept;
+};
+
+/// Behind OrtMemoryInfo. A created one lives until ReleaseMemoryInfo, others as long as what they describe.
+class MemoryInfoAdapter final : public AdapterHeader {
+ public:
+  explicit MemoryInfoAdapter(MemoryDescription description)
+      : AdapterHeader(kMemoryInfoKind), description_(std::move(description)) {}
+
+  const MemoryDescription& description() const noexcept { return description_; }
+
+ private:
+  MemoryDescription description_;
+};
+
+/// "Cpu", id 0, default memory, with that allocator type.
+MemoryDescription CpuMemory(OrtAllocatorType type);
+
+/// The info of tensors in a session: "Cpu", Arena. Never destroyed.
+const MemoryInfoAdapter& CpuArenaInfo() noexcept;
+/// The info of the default allocator: "Cpu", Device. Never destroyed.
+const MemoryInfoAdapter& CpuDeviceInfo() noexcept;
+
+}  // namespace ort_host
+
+ORT_HOST_HANDLE(OrtMemoryInfo, MemoryInfoAdapter, kMemoryInfoKind, "memory info");

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/custom_op_domain.h"
+#include "adapters/key_value_pairs.h"
+
+namespace ort_host {
+
+/// A domain that a library added to session options.
+struct StagedDomain {
+  std::shared_ptr<CustomOpDomain> domain;
+  std::string library;  ///< path of the library that added it
+};
+
+/// Behind OrtSessionOptions: what a library sees and changes while it registers. A registration gets a copy, which is
+/// taken over when it succeeds: copies are independent, except that domains are shared. Not thread-safe.
+class SessionOptionsAdapter final : public AdapterHeader {
+ public:
+  SessionOptionsAdapter() noexcept : AdapterHeader(kSessionOptionsKind) {}
+
+  /// Limits are those of ORT: a key of 1 to 1024 bytes, a value up to 8192.
+  /// Returns "" or what is wrong.
+  std::string SetConfig(std::string_view key, std::string_view value);
+  /// Null if there is no such entry; valid until the next change.
+  const std::string* FindConfig(std::string_view key) const noexcept;
+  const ConfigEntries& config() const noexcept { return config_; }
+
+  /// Never fails; a domain that is there twice is an error when the session is made.
+  void AddDomain(std::shared_ptr<CustomOpDomain> domain) { domains_.push_back({std::move(domain), library_}); }
+  const std::vector<StagedDomain>& domains() const noexcept { return domains_; }
+
+  /// The library that is registering right now, for messages; "" between registrations.
+  const std::string& library() const noexcept { return library_; }
+  void set_library(std::string path) { library_ = std::move(path); }
+
+ private:
+  ConfigEntries config_;
+  std::vector<StagedDomain> domains_;
+  std::string library_;
+};
+
+}  // namespace ort_host
+
+ORT_HOST_HANDLE(OrtSessionOptions, SessionOptionsAdapter, kSessionOptionsKind, "session options");

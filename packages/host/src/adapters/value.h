@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "adapters/memory_info.h"
+#include "adapters/type_and_shape.h"
+#include "light/value.h"
+
+namespace ort_host {
+
+/// Behind OrtValue: a view of a value of the current run, or a tensor with memory of its own or of the caller's.
+///
+/// A view lives on the stack of the run and ends with it; it hands out the shape info that it embeds. An owner lives
+/// until ReleaseValue, and its shape infos are objects of their own.
+class ValueAdapter final : public AdapterHeader {
+ public:
+  /// A view; `tensor` is null for a value that is no dense tensor. Both outlive the view.
+  ValueAdapter(light::Tensor* tensor, const light::Value* value, const MemoryInfoAdapter& memory) noexcept
+      : AdapterHeader(kValueKind), tensor_(tensor), value_(value), memory_(&memory) {}
+
+  /// Memory from the allocator, which outlives the value. Strings are constructed empty.
+  /// Throws StatusError.
+  static std::unique_ptr<ValueAdapter> Allocate(OrtAllocator* allocator, std::span<const int64_t> dims, int element);
+  /// A view of the caller's memory of `bytes` bytes, which outlives the value.
+  /// Throws StatusError.
+  static std::unique_ptr<ValueAdapter> Wrap(const MemoryDescription& memory, void* data, std::size_t bytes,
+                                            std::span<const int64_t> dims, int element);
+  /// An owner of a value that needs nothing of an allocator, such as a constant.
+  static std::unique_ptr<ValueAdapter> Own(light::Value value);
+  ~ValueAdapter();
+
+  /// Null if the value is no dense tensor.
+  light::Tensor* tensor() const noexcept { return tensor_; }
+  /// The runtime's value behind it; null for an output under construction and for owned tensors.
+  const light::Value* value() const noexcept { return value_; }
+  /// True for a value with nothing in it.
+  bool is_empty() const noexcept { return tensor_ == nullptr && (value_ == nullptr || value_->is_none()); }
+  const MemoryInfoAdapter& memory() const noexcept { return *memory_; }
+  bool is_view() const noexcept { return owned_ == nullptr; }
+
+  /// The embedded info, unless it is handed out already or this is no view: null then.
+  TensorTypeAndShapeAdapter* OpenShape() noexcept {
+    if (owned_ != nullptr || shape_.is_open()) [[unlikely]] return nullptr;
+    shape_.Open(*tensor_);
+    return &shape_;
+  }
+
+  ValueAdapter(const ValueAdapter&) = delete;
+  ValueAdapter& operator=(const ValueAdapter&) = delete;
+
+ private:
+  struct Owned;
+  explicit ValueAdapter(std::unique_ptr<Owned> owned) noexcept;
+
+  light::Tensor* tensor_;
+  const light::Value* value_;
+  const MemoryInfoAdapter* memory_;
+  Owned* owned_ = nullptr;
+  TensorTypeAndShapeAdapter shape_;
+};
+
+}  // namespace ort_host
+
+ORT_HOST_HANDLE(OrtValue, ValueAdapter, kValueKind, "value");
