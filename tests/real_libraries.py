@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published plugin libraries that the tests run, unmodified, out of their wheels.
 
 ``library_path(name)`` gives the path of one; the wheel is downloaded at the first call and kept in ``.libraries/``.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the checked libraries are: a build directory, or for some tests an installation."""
 
 from __future__ import annotations

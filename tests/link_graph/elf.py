@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the link-graph rules need to know of an ELF file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may include whom: the table of the architecture, checked in what was compiled and in the sources."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules for what a product's library may need, export and leave undefined. Each returns what breaks it."""
 
 from __future__ import annotations

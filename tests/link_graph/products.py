@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The libraries of the two products, and what each may export."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who includes whom, in what ninja compiled and in the sources."""
 
 from __future__ import annotations

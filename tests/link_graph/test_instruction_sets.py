@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The instruction-set libraries: nothing compiled for a newer processor may become the copy that everybody runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the products' libraries need, export and leave undefined; each rule also against a library that breaks it."""
 
 from __future__ import annotations

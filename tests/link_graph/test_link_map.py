@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What went into the plugin's link, by the linker's own account."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plugin's skeleton in the real ONNX Runtime."""
 
 from __future__ import annotations

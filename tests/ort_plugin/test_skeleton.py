@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The skeleton of the plugin: it can be loaded by anybody, offers nothing, and says so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The meson-python backend, with the wheel tagged for any Python.
 
 The wheel holds a native library that ONNX Runtime loads, and no extension module, so no CPython ABI is involved;

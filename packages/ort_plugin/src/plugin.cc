@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points of the plugin library. This version is a skeleton: it has no custom operator and no execution
 // provider to offer, and answers NOT_IMPLEMENTED where a caller would expect one.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turn the links that leave the package into real files in its source distribution.
 
 ``meson dist`` drops such links with no more than a warning. Meson runs this script on the unpacked distribution; it

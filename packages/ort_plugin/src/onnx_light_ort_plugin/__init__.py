@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernels of onnx-light-ort for ONNX Runtime.
 
 This version is a skeleton: the library can be loaded, and it registers neither custom operators nor an execution
