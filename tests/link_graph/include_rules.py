@@ -112,3 +112,14 @@ def not_c_headers(source: Path, simd: Path) -> list[str]:
         for name in source_includes(source)
         if not C_HEADER.fullmatch(name) and not ((source.parent / name).is_file() or (simd / name).is_file())
     ]
+
+
+def unwanted_flags(output: str, flags: Iterable[str]) -> list[str]:
+    """Return the flags that give up IEEE arithmetic, and those for newer processors outside the objects meant for them."""
+    for_newer = re.search(r"liblight_simd_avx\w+\.a\.p/", output) is not None
+    return [
+        flag
+        for flag in flags
+        if flag in {"-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-ffinite-math-only", "-fassociative-math"}
+        or (not for_newer and re.fullmatch(r"-m(?:avx|fma|f16c|sse[34]|bmi|arch=(?!x86-64$))\S*", flag))
+    ]
