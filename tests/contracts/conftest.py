@@ -4,39 +4,41 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from harness import Probe, Table  # noqa: E402
+from contracts.harness import Probe, Table
 
 ORT = "onnxruntime"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the module under test."""
-    default = os.environ.get("ONNX_LIGHT_ORT_MODULE", "onnx_light_ort_host")
-    parser.addoption("--module", default=default, help="module under test: onnx_light_ort_host or onnxruntime")
+    """Add the module under test."""
+    parser.addoption("--module", help="module under test: onnx_light_ort_host (default) or onnxruntime")
+
+
+def module_under_test(config: pytest.Config) -> str:
+    """Return the module named by the option (absent when pytest starts above this folder) or the environment."""
+    return (
+        config.getoption("--module", default=None) or os.environ.get("ONNX_LIGHT_ORT_MODULE") or "onnx_light_ort_host"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the markers."""
+    """Declare the markers."""
     config.addinivalue_line("markers", "slot(*names): slots and callbacks whose contract the test states")
     config.addinivalue_line("markers", "limit(*names): supported slots whose stated limit the test shows")
     config.addinivalue_line("markers", "host_stricter: the host is safer here than ONNX Runtime; not collected for it")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the stricter tests out for ONNX Runtime and insists that each contract test names its slots."""
+    """Leave the stricter tests out for ONNX Runtime and insist that each contract test names its slots."""
     here = Path(__file__).parent
     ours = [item for item in items if here in item.path.parents]
     nameless = [item.nodeid for item in ours if not any(item.iter_markers("slot"))]
     if nameless:
         raise pytest.UsageError(f"contract tests without a slot marker: {nameless}")
-    if config.getoption("--module") == ORT:
+    if module_under_test(config) == ORT:
         stricter = {item for item in ours if item.get_closest_marker("host_stricter")}
         config.hook.pytest_deselected(items=list(stricter))
         items[:] = [item for item in items if item not in stricter]
@@ -44,24 +46,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def module_name(request: pytest.FixtureRequest) -> str:
-    """Returns the name of the module under test."""
-    return request.config.getoption("--module")
+    """Return the name of the module under test."""
+    return module_under_test(request.config)
 
 
 @pytest.fixture(scope="session")
 def shared_probe(module_name: str) -> Probe:
-    """Returns the one probe of the process."""
+    """Return the one probe of the process."""
     return Probe(module_name)
 
 
 @pytest.fixture
 def probe(shared_probe: Probe):
-    """Returns the probe and cleans up behind the test."""
+    """Return the probe and clean up behind the test."""
     yield shared_probe
     shared_probe.close()
 
 
 @pytest.fixture
 def api(probe: Probe) -> Table:
-    """Returns the ``OrtApi`` table."""
+    """Return the ``OrtApi`` table."""
     return probe.api

@@ -4,7 +4,7 @@
 import ctypes as C
 
 import pytest
-from harness import E, PluginAllocator, Table
+from contracts.harness import E, PluginAllocator, Table
 
 DEFAULT = "OrtApi.GetAllocatorWithDefaultOptions"
 SIZE_MAX = 2**64 - 1
@@ -12,13 +12,13 @@ SIZE_MAX = 2**64 - 1
 
 @pytest.fixture
 def default(api):
-    """Returns the default allocator's address; it is never released."""
+    """Return the default allocator's address; it is never released."""
     return api.get.GetAllocatorWithDefaultOptions()
 
 
 @pytest.fixture
 def callbacks(default, api):
-    """Returns the default allocator's own callbacks."""
+    """Return the default allocator's own callbacks."""
     return Table(default, "OrtAllocator", api)
 
 

@@ -5,7 +5,7 @@ import ctypes as C
 
 import numpy as np
 import pytest
-from harness import E, PluginAllocator, read_tensor
+from contracts.harness import E, PluginAllocator, read_tensor
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT64 = "OrtApi.KernelInfoGetAttribute_float", "OrtApi.KernelInfoGetAttribute_int64"
@@ -28,7 +28,7 @@ VALUES = {
 
 @pytest.fixture
 def with_attributes(probe):
-    """Returns a runner of ``body(api, info)`` on a node that carries `VALUES`, or other attributes."""
+    """Return a runner of ``body(api, info)`` on a node that carries `VALUES`, or other attributes."""
 
     def run(body, **attributes):
         op = probe.op()
@@ -44,7 +44,6 @@ def with_attributes(probe):
     return run
 
 
-
 @pytest.mark.slot(FLOAT)
 def test_float(with_attributes):
     assert with_attributes(lambda api, info: api.get.KernelInfoGetAttribute_float(info, b"f")) == 1.5
@@ -57,7 +56,7 @@ def test_int64(with_attributes):
 
 @pytest.mark.slot(FLOAT, INT64)
 @pytest.mark.parametrize("name", [b"missing", b"s", b"fs", b"is", b"t", b""])
-@pytest.mark.parametrize("kind, out", [("float", C.c_float), ("int64", C.c_int64)])
+@pytest.mark.parametrize(("kind", "out"), [("float", C.c_float), ("int64", C.c_int64)])
 def test_missing_or_other_kind_of_scalar_fails_and_out_is_left_alone(with_attributes, kind, out, name):
     def body(api, info):
         value = out(42)
@@ -67,7 +66,7 @@ def test_missing_or_other_kind_of_scalar_fails_and_out_is_left_alone(with_attrib
 
 
 @pytest.mark.slot(FLOAT, INT64)
-@pytest.mark.parametrize("kind, name, out", [("float", b"i", C.c_float), ("int64", b"f", C.c_int64)])
+@pytest.mark.parametrize(("kind", "name", "out"), [("float", b"i", C.c_float), ("int64", b"f", C.c_int64)])
 def test_numbers_are_not_converted(with_attributes, kind, name, out):
     body = lambda api, info: getattr(api.code, f"KernelInfoGetAttribute_{kind}")(info, name, C.byref(out()))  # noqa: E731
     assert with_attributes(body) == E.ORT_FAIL
@@ -117,7 +116,9 @@ def read_array(api, info, kind, name):
     return list(values)
 
 
-ARRAYS = pytest.mark.parametrize("kind, name, values", [("float", b"fs", VALUES["fs"]), ("int64", b"is", VALUES["is"])])
+ARRAYS = pytest.mark.parametrize(
+    ("kind", "name", "values"), [("float", b"fs", VALUES["fs"]), ("int64", b"is", VALUES["is"])]
+)
 
 
 @pytest.mark.slot(FLOATS, INT64S)
@@ -150,7 +151,7 @@ def test_missing_array_fails_and_size_is_kept(with_attributes, kind):
 
 @pytest.mark.slot(FLOATS, INT64S)
 @pytest.mark.parametrize(
-    "kind, name",
+    ("kind", "name"),
     [("float", b"no_fs"), ("float", b"is"), ("float", b"f"), ("int64", b"no_is"), ("int64", b"fs"), ("int64", b"i")],
 )
 def test_empty_array_and_other_kind_read_as_no_elements(with_attributes, kind, name):
@@ -181,7 +182,7 @@ def test_strings_come_in_one_allocation_each_plus_the_array(probe, with_attribut
 
 
 @pytest.mark.slot(STRINGS)
-@pytest.mark.parametrize("name, count", [(b"ss", 3), (b"no_ss", 0)])
+@pytest.mark.parametrize(("name", "count"), [(b"ss", 3), (b"no_ss", 0)])
 def test_count_query_needs_no_allocator(with_attributes, name, count):
     def body(api, info):
         size = C.c_size_t(42)
@@ -299,8 +300,10 @@ def test_tensor_without_memory_is_refused(probe, with_attributes):
 
 @pytest.mark.slot(FLOAT, INT64, STRING, FLOATS, INT64S, STRINGS, TENSOR)
 @pytest.mark.host_stricter
-@pytest.mark.parametrize("name, word", [(b"missing", "missing"), (b"s", "string")])
+@pytest.mark.parametrize(("name", "word"), [(b"missing", "missing"), (b"s", "string")])
 def test_message_tells_missing_from_other_kind_and_names_the_attribute(with_attributes, name, word):
-    _, message = with_attributes(lambda api, info: api.error.KernelInfoGetAttribute_int64(info, name, C.byref(C.c_int64())))
+    _, message = with_attributes(
+        lambda api, info: api.error.KernelInfoGetAttribute_int64(info, name, C.byref(C.c_int64()))
+    )
     assert name.decode() in message
     assert word in message.lower()

@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from harness import Table, text
+from contracts.harness import Table, text
 
 UINT_MAX = 2**32 - 1
 ACCEPTED = [*range(1, 6), *range(8, 31)]

@@ -4,7 +4,7 @@
 import ctypes as C
 
 import pytest
-from harness import E, text
+from contracts.harness import E, text
 
 ADD, HAS = "OrtApi.AddSessionConfigEntry", "OrtApi.HasSessionConfigEntry"
 GET, ALL = "OrtApi.GetSessionConfigEntry", "OrtApi.GetSessionOptionsConfigEntries"
@@ -21,7 +21,7 @@ def entry(api, options, key):
 
 @pytest.fixture
 def registering(probe):
-    """Returns a runner of ``body(api, options)`` inside ``RegisterCustomOps``."""
+    """Return a runner of ``body(api, options)`` inside ``RegisterCustomOps``."""
     return lambda body: probe.during_register(lambda options: body(probe.api, options))
 
 
@@ -50,7 +50,7 @@ def test_entry_is_copied_and_may_be_overwritten(registering):
 
 @pytest.mark.slot(ADD)
 @pytest.mark.parametrize(
-    "key, value, code",
+    ("key", "value", "code"),
     [
         (b"k" * 1024, b"v" * 8192, E.ORT_OK),
         (b"k" * 1025, b"v", E.ORT_INVALID_ARGUMENT),
@@ -125,7 +125,7 @@ def test_entry_added_by_a_library_is_seen_in_python(probe):
 
 @pytest.fixture
 def pairs(api):
-    """Returns an empty set of pairs."""
+    """Return an empty set of pairs."""
     made = api.get.CreateKeyValuePairs()
     yield made
     api.ReleaseKeyValuePairs(made)
@@ -138,7 +138,8 @@ def listed(api, pairs):
         return []
     array = C.c_void_p * count.value
     return [
-        (text(k), text(v)) for k, v in zip(array.from_address(keys.value), array.from_address(values.value), strict=True)
+        (text(k), text(v))
+        for k, v in zip(array.from_address(keys.value), array.from_address(values.value), strict=True)
     ]
 
 
@@ -165,7 +166,7 @@ def test_new_set_is_empty(api, pairs):
 
 
 @pytest.mark.slot("OrtApi.AddKeyValuePair")
-@pytest.mark.parametrize("key, value", [(None, b"v"), (b"k", None), (b"", b"v")])
+@pytest.mark.parametrize(("key", "value"), [(None, b"v"), (b"k", None), (b"", b"v")])
 def test_incomplete_pair_is_ignored(api, pairs, key, value):
     api.AddKeyValuePair(pairs, key, value)
     assert listed(api, pairs) == []

@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from harness import Arg, E, copy_first_input, dims, read_tensor
+from contracts.harness import Arg, E, copy_first_input, dims, read_tensor
 
 ONES = np.ones(2, np.float32)
 CREATE, COMPUTE, DESTROY = "OrtCustomOp.CreateKernelV2", "OrtCustomOp.KernelComputeV2", "OrtCustomOp.KernelDestroy"
@@ -78,7 +78,7 @@ def test_null_is_a_legal_kernel(probe):
 
 
 def legacy(probe, version, poison=False):
-    """Returns an op with version 1 callbacks; everything its version does not have is null or poisoned."""
+    """Return an op with version 1 callbacks; everything its version does not have is null or poisoned."""
     op = probe.op(version=version)
     op.set("CreateKernelV2", None)
     op.set("KernelComputeV2", None)
@@ -185,7 +185,7 @@ def test_status_of_create_fails_the_session_as_a_runtime_exception(probe, code):
 
 @pytest.mark.slot(COMPUTE)
 @pytest.mark.parametrize(
-    "code, name",
+    ("code", "name"),
     [
         (E.ORT_INVALID_ARGUMENT, "InvalidArgument"),
         (E.ORT_NOT_IMPLEMENTED, "NotImplemented"),
@@ -302,7 +302,7 @@ def test_empty_index_pairs_are_given_back_too(probe, names):
 @INPLACE_SLOTS
 @pytest.mark.host_stricter
 @pytest.mark.parametrize("names", [INPLACE, ALIAS])
-@pytest.mark.parametrize("inputs, outputs", [([1], [0]), ([0], [1]), ([-1], [0])])
+@pytest.mark.parametrize(("inputs", "outputs"), [([1], [0]), ([0], [1]), ([-1], [0])])
 def test_index_pair_out_of_range_is_refused(probe, names, inputs, outputs):
     op = probe.op()
     pairs = Pairs(op, *names, inputs, outputs)

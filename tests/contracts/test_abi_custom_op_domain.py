@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from harness import E, copy_first_input
+from contracts.harness import E, copy_first_input
 from onnx import helper
 
 CREATE, OP = "OrtApi.CreateCustomOpDomain", "OrtApi.CustomOpDomain_Add"
@@ -16,7 +16,7 @@ ONES = np.ones(2, np.float32)
 
 @pytest.fixture
 def new_domain(api):
-    """Returns a creator of domains; they are released after the sessions of the test are gone."""
+    """Return a creator of domains; they are released after the sessions of the test are gone."""
     made = []
 
     def create(name):
@@ -128,7 +128,7 @@ def test_domain_may_be_released_after_its_sessions(probe, api):
 
 
 @pytest.mark.slot(ADD)
-@pytest.mark.parametrize("code, name", [(E.ORT_EP_FAIL, "EPFail"), (E.ORT_INVALID_ARGUMENT, "InvalidArgument")])
+@pytest.mark.parametrize(("code", "name"), [(E.ORT_EP_FAIL, "EPFail"), (E.ORT_INVALID_ARGUMENT, "InvalidArgument")])
 def test_error_of_registration_reaches_the_user_with_code_and_message(probe, code, name):
     with pytest.raises(probe.exception(name), match="license expired"):
         probe.options(lambda options, base: probe.status(code, b"license expired"))

@@ -4,7 +4,7 @@
 import numpy as np
 import onnx
 import pytest
-from harness import Arg, E, read_tensor, write_output
+from contracts.harness import Arg, E, read_tensor, write_output
 
 T = onnx.TensorProto
 FLOAT, DOUBLE = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE
@@ -19,7 +19,7 @@ ONES = np.ones(2, np.float32)
 
 
 def accepted(probe, op, inputs, outputs=("y",), **model):
-    """Returns None when a session can be made, else the exception's class name."""
+    """Return None when a session can be made, else the exception's class name."""
     try:
         probe.session(probe.one_node_model(op, inputs, list(outputs), **model), op)
     except probe.exception("Fail"):
@@ -31,7 +31,7 @@ def accepted(probe, op, inputs, outputs=("y",), **model):
 
 @pytest.mark.slot(*CHARACTERISTIC)
 @pytest.mark.parametrize(
-    "inputs, error",
+    ("inputs", "error"),
     [
         (["a"], None),
         (["a", "b"], None),
@@ -49,7 +49,7 @@ def test_input_count_is_checked(probe, inputs, error):
 
 @pytest.mark.slot(*CHARACTERISTIC)
 @pytest.mark.parametrize(
-    "outputs, error",
+    ("outputs", "error"),
     [(["y"], None), (["y", "z"], None), (["y", "z", "u"], "InvalidGraph"), (["", "z"], "InvalidGraph")],
 )
 def test_output_count_is_checked(probe, outputs, error):
@@ -66,7 +66,7 @@ def test_variadic_argument_must_be_the_last(probe, io):
 
 @pytest.mark.slot(MIN_IN)
 @pytest.mark.parametrize(
-    "first, min_arity, count, error",
+    ("first", "min_arity", "count", "error"),
     [
         (REQUIRED, 1, 2, None),
         (REQUIRED, 1, 1, "InvalidGraph"),
@@ -82,7 +82,7 @@ def test_least_number_of_variadic_inputs(probe, first, min_arity, count, error):
 
 
 @pytest.mark.slot(MIN_OUT, SAME_OUT)
-@pytest.mark.parametrize("count, error", [(1, "InvalidGraph"), (2, None), (5, None)])
+@pytest.mark.parametrize(("count", "error"), [(1, "InvalidGraph"), (2, None), (5, None)])
 def test_least_number_of_variadic_outputs(probe, count, error):
     op = probe.op(outputs=[Arg(FLOAT, VARIADIC)], min_arity=2)
     assert accepted(probe, op, ["a"], [f"o{k}" for k in range(count)]) == error
@@ -124,7 +124,7 @@ def test_heterogeneous_variadic_inputs_of_any_type_may_differ(probe):
 
 @pytest.mark.slot(SAME_IN)
 @pytest.mark.parametrize(
-    "element, homogeneous, error",
+    ("element", "homogeneous", "error"),
     [(ANY, True, "Fail"), (FLOAT, True, "InvalidGraph"), (FLOAT, False, "InvalidGraph")],
 )
 def test_other_mixed_variadic_inputs_are_refused(probe, element, homogeneous, error):
@@ -167,7 +167,7 @@ def test_undefined_output_needs_exactly_one_undefined_input(probe, inputs):
 
 
 def typed(probe, element, factor, **more):
-    """Returns an overload of one op that multiplies by its own factor."""
+    """Return an overload of one op that multiplies by its own factor."""
 
     def compute(api, context):
         x = read_tensor(api, api.get.KernelContext_GetInput(context, 0))
@@ -184,14 +184,14 @@ def run_overloads(probe, ops, x, **model):
 
 
 @pytest.mark.slot(INPUT_TYPE, OUTPUT_TYPE)
-@pytest.mark.parametrize("dtype, expected", [(np.float32, 2), (np.float64, 3), (np.int64, 5)])
+@pytest.mark.parametrize(("dtype", "expected"), [(np.float32, 2), (np.float64, 3), (np.int64, 5)])
 def test_overload_is_chosen_by_type(probe, dtype, expected):
     ops = [typed(probe, element, factor) for element, factor in ((FLOAT, 2), (DOUBLE, 3), (INT64, 5))]
     assert run_overloads(probe, ops, np.ones(1, dtype)) == [expected]
 
 
 @pytest.mark.slot(INPUT_TYPE, OUTPUT_TYPE)
-@pytest.mark.parametrize("elements, expected", [((ANY, FLOAT), 2), ((FLOAT, ANY), 2)])
+@pytest.mark.parametrize(("elements", "expected"), [((ANY, FLOAT), 2), ((FLOAT, ANY), 2)])
 def test_first_matching_overload_wins(probe, elements, expected):
     ops = [typed(probe, element, factor) for element, factor in zip(elements, (2, 3), strict=True)]
     assert run_overloads(probe, ops, ONES[:1]) == [expected]
@@ -199,7 +199,7 @@ def test_first_matching_overload_wins(probe, elements, expected):
 
 @pytest.mark.slot(*CHARACTERISTIC)
 @pytest.mark.parametrize(
-    "first, second",
+    ("first", "second"),
     [
         ({"inputs": [Arg()]}, {"inputs": [Arg(), Arg()]}),
         ({"inputs": [Arg(), Arg()]}, {"inputs": [Arg()]}),
@@ -223,7 +223,7 @@ def test_exact_duplicate_is_refused(probe):
 
 
 @pytest.mark.slot(START)
-@pytest.mark.parametrize("imported, error", [(1, "Fail"), (2, "Fail"), (3, None), (9, None)])
+@pytest.mark.parametrize(("imported", "error"), [(1, "Fail"), (2, "Fail"), (3, None), (9, None)])
 def test_import_before_the_start_version_is_refused(probe, imported, error):
     assert accepted(probe, probe.op(start=3), ["a"], opset=imported) == error
 
@@ -246,7 +246,7 @@ def test_missing_versions_mean_one_and_open(probe):
 
 @pytest.mark.slot(START, END)
 @pytest.mark.host_stricter
-@pytest.mark.parametrize("imported, expected", [(1, 2), (2, 2), (3, 3), (7, 3)])
+@pytest.mark.parametrize(("imported", "expected"), [(1, 2), (2, 2), (3, 3), (7, 3)])
 def test_overload_is_chosen_by_the_imported_version(probe, imported, expected):
     ops = [typed(probe, FLOAT, 2, start=1, end=2), typed(probe, FLOAT, 3, start=3)]
     assert run_overloads(probe, ops, ONES[:1], opset=imported) == [expected]

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from harness import Arg, E, dims, read_tensor, write_output
+from contracts.harness import Arg, E, dims, read_tensor, write_output
 
 FLOAT, OPTIONAL = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.INPUT_OUTPUT_OPTIONAL
 VARIADIC = E.INPUT_OUTPUT_VARIADIC
@@ -23,7 +23,7 @@ def counts(api, context):
 
 @pytest.mark.slot(*COUNTS)
 @pytest.mark.parametrize(
-    "inputs, outputs, expected",
+    ("inputs", "outputs", "expected"),
     [([ONES], ["y"], (1, 1)), ([ONES, None], ["y"], (2, 1)), ([ONES, ONES], ["y", ""], (2, 2))],
     ids=["trailing_omitted", "written_as_empty", "all"],
 )
@@ -62,7 +62,7 @@ def test_absent_input_is_null_without_error(probe, index):
 
 @pytest.mark.slot(INPUT, OUTPUT)
 @pytest.mark.parametrize("index", [2**31, 2**64 - 1])
-@pytest.mark.parametrize("slot, rest", [("KernelContext_GetInput", ()), ("KernelContext_GetOutput", (None, 0))])
+@pytest.mark.parametrize(("slot", "rest"), [("KernelContext_GetInput", ()), ("KernelContext_GetOutput", (None, 0))])
 def test_index_beyond_int_is_an_error(probe, slot, rest, index):
     body = lambda api, context: getattr(api.code, slot)(context, index, *rest, C.byref(C.c_void_p()))  # noqa: E731
     assert probe.during_compute(body) == E.ORT_RUNTIME_EXCEPTION
@@ -185,7 +185,9 @@ def test_output_never_requested_is_an_error_that_names_op_and_index(probe):
 
 @pytest.mark.slot(OUTPUT)
 def test_optional_output_never_requested_is_no_error(probe):
-    op = probe.op(outputs=[Arg(), Arg(FLOAT, OPTIONAL)], compute=lambda api, context: write_output(api, context, 0, ONES))
+    op = probe.op(
+        outputs=[Arg(), Arg(FLOAT, OPTIONAL)], compute=lambda api, context: write_output(api, context, 0, ONES)
+    )
     first, second = probe.run_op(op, [ONES])
     np.testing.assert_array_equal(first, ONES)
     assert second is None
@@ -216,7 +218,7 @@ def test_output_memory_is_aligned_to_64_bytes(probe):
 
 @pytest.fixture
 def cpu(api):
-    """Returns a CPU memory info."""
+    """Return a CPU memory info."""
     info = api.get.CreateCpuMemoryInfo(E.OrtArenaAllocator, E.OrtMemTypeCPUInput)
     yield info
     api.ReleaseMemoryInfo(info)
@@ -224,7 +226,7 @@ def cpu(api):
 
 @pytest.fixture(params=["gpu", "vendor", "id", "kind", "alignment"])
 def elsewhere(api, request):
-    """Returns a memory info that differs from plain CPU memory in one property of the device."""
+    """Return a memory info that differs from plain CPU memory in one property of the device."""
     change = {"gpu": (0, E.OrtMemoryInfoDeviceType_GPU), "vendor": (1, 0x8086), "id": (2, 1), "kind": (3, 5)}
     args = [E.OrtMemoryInfoDeviceType_CPU, 0, 0, E.OrtDeviceMemoryType_DEFAULT, 0]
     position, value = change.get(request.param, (4, 64))
@@ -247,7 +249,9 @@ def test_allocator_is_looked_up_by_device_alone(probe, cpu):
 
 
 @pytest.mark.slot(ALLOCATOR, SCRATCH)
-@pytest.mark.parametrize("slot, rest", [("KernelContext_GetAllocator", ()), ("KernelContext_GetScratchBuffer", (8,))])
+@pytest.mark.parametrize(
+    ("slot", "rest"), [("KernelContext_GetAllocator", ()), ("KernelContext_GetScratchBuffer", (8,))]
+)
 def test_memory_of_another_device_is_refused(probe, elsewhere, slot, rest):
     def body(api, context):
         out = C.c_void_p(0x1234)

@@ -6,7 +6,7 @@ import ctypes as C
 import numpy as np
 import onnx
 import pytest
-from harness import Arg, E, copy_first_input, read_tensor, text
+from contracts.harness import Arg, E, copy_first_input, read_tensor, text
 
 OPTIONAL = E.INPUT_OUTPUT_OPTIONAL
 FLOAT, INT64 = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64
@@ -17,7 +17,7 @@ CONSTANT = "OrtApi.KernelInfoGetConstantInput_tensor"
 
 
 def string(api, slot, *args):
-    """Returns a string by the two calls a library makes."""
+    """Return a string by the two calls a library makes."""
     size = C.c_size_t()
     getattr(api.ok, slot)(*args, None, C.byref(size))
     buffer = C.create_string_buffer(b"\xff" * size.value, size.value)
@@ -51,7 +51,7 @@ def test_onnx_domain_is_the_empty_string(probe):
 
 
 @pytest.mark.slot("OrtApi.KernelInfo_GetOperatorSinceVersion")
-@pytest.mark.parametrize("start, imported, since", [(None, 7, 1), (3, 5, 3)])
+@pytest.mark.parametrize(("start", "imported", "since"), [(None, 7, 1), (3, 5, 3)])
 def test_since_version_is_the_operators_not_the_models(probe, start, imported, since):
     op = probe.op(start=start)
     body = lambda api, info: api.get.KernelInfo_GetOperatorSinceVersion(info)  # noqa: E731
@@ -66,7 +66,7 @@ def test_since_version_needs_an_out_pointer(probe):
 
 @pytest.mark.slot(*COUNTS)
 @pytest.mark.parametrize(
-    "inputs, count", [(["a"], 1), (["a", ""], 2), (["a", "b"], 2)], ids=["omitted", "empty_name", "given"]
+    ("inputs", "count"), [(["a"], 1), (["a", ""], 2), (["a", "b"], 2)], ids=["omitted", "empty_name", "given"]
 )
 def test_counts_are_the_arguments_written_on_the_node(probe, inputs, count):
     op = probe.op(inputs=[Arg(), Arg(FLOAT, OPTIONAL)], outputs=[Arg(), Arg(FLOAT, OPTIONAL)])
@@ -160,7 +160,7 @@ def test_string_needs_a_size_pointer(probe, slot):
 
 
 def described(api, owned):
-    """Returns element type, has-shape, extents and names of an owned type info, and releases it."""
+    """Return element type, has-shape, extents and names of an owned type info, and release it."""
     info = api.get.CastTypeInfoToTensorInfo(owned)
     rank = api.get.GetDimensionsCount(info)
     extents, names = (C.c_int64 * rank)(), (C.c_void_p * rank)()
@@ -178,7 +178,7 @@ def described(api, owned):
 
 @pytest.mark.slot(*TYPES)
 @pytest.mark.parametrize(
-    "shape, expected",
+    ("shape", "expected"),
     [
         (None, (False, [], [])),
         ([], (True, [], [])),

@@ -2,14 +2,14 @@
 """OrtLogger as kernels use it."""
 
 import pytest
-from harness import E
+from contracts.harness import E
 
 LOG, LEVEL = "OrtApi.Logger_LogMessage", "OrtApi.Logger_GetLoggingSeverityLevel"
 
 
 @pytest.fixture
 def logging(probe):
-    """Returns a runner of ``body(api, logger)`` in a session of a given severity."""
+    """Return a runner of ``body(api, logger)`` in a session of a given severity."""
 
     def run(body, severity=2):
         options = probe.ort.SessionOptions()
@@ -64,7 +64,7 @@ def test_null_message_is_accepted(logging):
 
 @pytest.mark.slot(LOG)
 @pytest.mark.host_stricter
-@pytest.mark.parametrize("file, function", [(None, b"Compute"), (b"kernel.cc", None), (None, None)])
+@pytest.mark.parametrize(("file", "function"), [(None, b"Compute"), (b"kernel.cc", None), (None, None)])
 def test_null_location_is_accepted(logging, capfd, file, function):
     assert logging(log(E.ORT_LOGGING_LEVEL_ERROR, b"somewhere", file, function)) == E.ORT_OK
     printed = capfd.readouterr()

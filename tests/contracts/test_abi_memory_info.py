@@ -4,10 +4,15 @@
 import ctypes as C
 
 import pytest
-from harness import E, text
+from contracts.harness import E, text
 
 CREATE, V2 = "OrtApi.CreateMemoryInfo", "OrtApi.CreateMemoryInfo_V2"
-GETTERS = "OrtApi.MemoryInfoGetName", "OrtApi.MemoryInfoGetId", "OrtApi.MemoryInfoGetMemType", "OrtApi.MemoryInfoGetType"
+GETTERS = (
+    "OrtApi.MemoryInfoGetName",
+    "OrtApi.MemoryInfoGetId",
+    "OrtApi.MemoryInfoGetMemType",
+    "OrtApi.MemoryInfoGetType",
+)
 CPU, GPU, NPU = E.OrtMemoryInfoDeviceType_CPU, E.OrtMemoryInfoDeviceType_GPU, E.OrtMemoryInfoDeviceType_NPU
 ARENA, DEVICE, DEFAULT = E.OrtArenaAllocator, E.OrtDeviceAllocator, E.OrtMemTypeDefault
 SENTINEL = 0x1234
@@ -15,7 +20,7 @@ SENTINEL = 0x1234
 
 @pytest.fixture
 def new_info(api):
-    """Returns a creator ``new_info(slot suffix, *args)`` of infos that are released after the test."""
+    """Return a creator ``new_info(slot suffix, *args)`` of infos that are released after the test."""
     made = []
 
     def create(slot, *args):
@@ -52,7 +57,7 @@ def test_cpu_has_the_id_0_whatever_was_asked(api, new_info):
 
 
 @pytest.mark.slot(CREATE, "OrtApi.MemoryInfoGetDeviceType")
-@pytest.mark.parametrize("name, device", [(b"Cuda", GPU), (b"CudaPinned", GPU), (b"OpenVINO_GPU", GPU)])
+@pytest.mark.parametrize(("name", "device"), [(b"Cuda", GPU), (b"CudaPinned", GPU), (b"OpenVINO_GPU", GPU)])
 def test_known_device_name_keeps_id_and_device(api, new_info, name, device):
     info = new_info("CreateMemoryInfo", name, DEVICE, 3, DEFAULT)
     assert api.get.MemoryInfoGetId(info) == 3
@@ -122,7 +127,7 @@ def test_free_name_is_copied_and_every_property_kept(api, new_info):
 
 @pytest.mark.slot(V2, "OrtApi.MemoryInfoGetMemType")
 @pytest.mark.parametrize(
-    "kind, mem_type",
+    ("kind", "mem_type"),
     [
         (E.OrtDeviceMemoryType_DEFAULT, E.OrtMemTypeDefault),
         (E.OrtDeviceMemoryType_HOST_ACCESSIBLE, E.OrtMemTypeCPU),
@@ -139,7 +144,7 @@ def test_negative_id_is_kept(api, new_info):
 
 @pytest.mark.slot(V2)
 @pytest.mark.parametrize(
-    "changed, code",
+    ("changed", "code"),
     [
         ({"name": None}, E.ORT_INVALID_ARGUMENT),
         ({"device": 99}, E.ORT_INVALID_ARGUMENT),

@@ -4,8 +4,8 @@
 import ctypes as C
 
 import pytest
-from harness import E, dims
-from harness.abi import ctype_of, members
+from contracts.harness import E, dims
+from contracts.harness.abi import ctype_of, members, words
 
 pytestmark = pytest.mark.host_stricter
 
@@ -33,7 +33,7 @@ NULLABLE = {
     "ShapeInferContext_SetOutputTypeShape": {"info"},
     "ReadOpAttr": {"data"},
 }
-ANYWHERE = """
+ANYWHERE = words("""
     CreateTensorAsOrtValue CreateTensorWithDataAsOrtValue IsTensor HasValue GetTensorMutableData GetTensorData
     GetTensorTypeAndShape GetTensorMemoryInfo GetTensorSizeInBytes GetTensorElementTypeAndShapeDataReference
     GetTypeInfo GetValueType GetOnnxTypeFromTypeInfo CastTypeInfoToTensorInfo CreateTensorTypeAndShapeInfo
@@ -42,11 +42,11 @@ ANYWHERE = """
     CompareMemoryInfo MemoryInfoGetName MemoryInfoGetId MemoryInfoGetMemType MemoryInfoGetType
     GetAllocatorWithDefaultOptions AllocatorAlloc AllocatorFree AllocatorGetInfo CreateCustomOpDomain
     CustomOpDomain_Add
-""".split()
-REGISTERING = """
+""")
+REGISTERING = words("""
     AddSessionConfigEntry HasSessionConfigEntry GetSessionConfigEntry GetSessionOptionsConfigEntries AddCustomOpDomain
-""".split()
-CREATING = """
+""")
+CREATING = words("""
     CopyKernelInfo KernelInfo_GetInputCount KernelInfo_GetOutputCount KernelInfo_GetInputName KernelInfo_GetOutputName
     KernelInfo_GetInputTypeInfo KernelInfo_GetOutputTypeInfo KernelInfo_GetNodeName KernelInfo_GetLogger
     KernelInfo_GetConfigEntries KernelInfo_GetOperatorDomain KernelInfo_GetOperatorType
@@ -54,20 +54,20 @@ CREATING = """
     KernelInfoGetAttribute_float KernelInfoGetAttribute_int64 KernelInfoGetAttribute_string
     KernelInfoGetAttribute_tensor KernelInfoGetAttributeArray_float KernelInfoGetAttributeArray_int64
     KernelInfoGetAttributeArray_string Logger_LogMessage Logger_GetLoggingSeverityLevel
-""".split()
-COMPUTING = """
+""")
+COMPUTING = words("""
     KernelContext_GetInputCount KernelContext_GetOutputCount KernelContext_GetInput KernelContext_GetOutput
     KernelContext_GetAllocator KernelContext_GetScratchBuffer KernelContext_ParallelFor KernelContext_GetLogger
     KernelContext_GetGPUComputeStream
-""".split()
-INFERRING = """
+""")
+INFERRING = words("""
     ShapeInferContext_GetInputCount ShapeInferContext_GetInputTypeShape ShapeInferContext_GetAttribute
     ShapeInferContext_SetOutputTypeShape ReadOpAttr
-""".split()
+""")
 
 
 def cases(slots):
-    """Returns one case for each pointer parameter that a slot requires."""
+    """Return one case for each pointer parameter that a slot requires."""
     return [
         pytest.param(slot, p["name"], marks=pytest.mark.slot(f"OrtApi.{slot}"), id=f"{slot}-{p['name']}")
         for slot in slots
@@ -78,7 +78,7 @@ def cases(slots):
 
 @pytest.fixture
 def samples(api):
-    """Returns one usable argument per parameter type; out-parameters share a writable block."""
+    """Return one usable argument per parameter type; out-parameters share a writable block."""
     info = api.get.CreateCpuMemoryInfo(E.OrtDeviceAllocator, E.OrtMemTypeDefault)
     allocator = api.get.GetAllocatorWithDefaultOptions()
     value = api.get.CreateTensorAsOrtValue(allocator, dims(2), 1, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
@@ -102,7 +102,7 @@ def samples(api):
 
 
 def answer(api, samples, slot, missing):
-    """Returns the code of a call whose arguments are usable but for one null pointer."""
+    """Return the code of a call whose arguments are usable but for one null pointer."""
     args = []
     for p in members("OrtApi")[slot]["params"]:
         if ctype_of(p["type"]) is not C.c_void_p:
@@ -116,12 +116,12 @@ def answer(api, samples, slot, missing):
     return getattr(api.code, slot)(*args)
 
 
-@pytest.mark.parametrize("slot, param", cases(ANYWHERE))
+@pytest.mark.parametrize(("slot", "param"), cases(ANYWHERE))
 def test_null_anywhere(api, samples, slot, param):
     assert answer(api, samples, slot, param) == E.ORT_INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize("slot, param", cases(REGISTERING))
+@pytest.mark.parametrize(("slot", "param"), cases(REGISTERING))
 def test_null_while_registering(probe, api, samples, slot, param):
     def body(options):
         return answer(api, samples | {"OrtSessionOptions": options}, slot, param)
@@ -129,7 +129,7 @@ def test_null_while_registering(probe, api, samples, slot, param):
     assert probe.during_register(body) == E.ORT_INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize("slot, param", cases(CREATING))
+@pytest.mark.parametrize(("slot", "param"), cases(CREATING))
 def test_null_while_creating(probe, samples, slot, param):
     def body(api, info):
         logger = api.get.KernelInfo_GetLogger(info)
@@ -138,13 +138,13 @@ def test_null_while_creating(probe, samples, slot, param):
     assert probe.during_create(body) == E.ORT_INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize("slot, param", cases(COMPUTING))
+@pytest.mark.parametrize(("slot", "param"), cases(COMPUTING))
 def test_null_while_computing(probe, samples, slot, param):
     body = lambda api, context: answer(api, samples | {"OrtKernelContext": context}, slot, param)  # noqa: E731
     assert probe.during_compute(body) == E.ORT_INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize("slot, param", cases(INFERRING))
+@pytest.mark.parametrize(("slot", "param"), cases(INFERRING))
 def test_null_while_inferring(probe, samples, slot, param):
     def body(api, context):
         attribute = api.get.ShapeInferContext_GetAttribute(context, b"i")

@@ -6,7 +6,7 @@ import ctypes as C
 import numpy as np
 import onnx
 import pytest
-from harness import Arg, E, dims, text, write_output
+from contracts.harness import Arg, E, dims, text, write_output
 from onnx import helper
 
 T = onnx.TensorProto
@@ -36,7 +36,7 @@ def test_inference_runs_at_session_creation(probe):
 
 
 @pytest.mark.slot(COUNT)
-@pytest.mark.parametrize("inputs, count", [(["a"], 1), (["a", ""], 2), (["a", "b"], 2)])
+@pytest.mark.parametrize(("inputs", "count"), [(["a"], 1), (["a", ""], 2), (["a", "b"], 2)])
 def test_input_count_is_what_the_node_writes(probe, inputs, count):
     op = probe.op(inputs=[Arg(), Arg(FLOAT, OPTIONAL)])
     body = lambda api, context: api.get.ShapeInferContext_GetInputCount(context)  # noqa: E731
@@ -45,7 +45,7 @@ def test_input_count_is_what_the_node_writes(probe, inputs, count):
 
 @pytest.mark.slot(INPUT)
 @pytest.mark.parametrize(
-    "shape, extents, names",
+    ("shape", "extents", "names"),
     [
         ([], [], []),
         ([2, 0], [2, 0], ["", ""]),
@@ -93,7 +93,7 @@ def test_output_without_a_type_info_is_an_error(probe):
 
 
 def inferred(probe, fill, element=FLOAT):
-    """Returns what a second node sees as the type of a first node's output that ``fill(api, info)`` describes."""
+    """Return what a second node sees as the type of a first node's output that ``fill(api, info)`` describes."""
 
     def infer(api, context):
         info = api.get.CreateTensorTypeAndShapeInfo()
@@ -193,7 +193,7 @@ VALUES = {"i": 7, "f": 1.5, "s": "text", "is": [1, 2, 3], "fs": [0.5, 2.0], "ss"
 
 
 def read(probe, name, kind, size):
-    """Returns code, needed size and content of one call with a buffer of ``size`` bytes, all 0xff before."""
+    """Return code, needed size and content of one call with a buffer of ``size`` bytes, all 0xff before."""
 
     def body(api, context):
         attribute = api.get.ShapeInferContext_GetAttribute(context, name.encode())
@@ -240,13 +240,15 @@ def test_integer_needs_its_8_bytes(probe):
 
 
 @pytest.mark.slot(READ)
-@pytest.mark.parametrize("name, kind, size", [("f", E.ORT_OP_ATTR_INT, 8), ("i", E.ORT_OP_ATTR_FLOAT, 4)])
+@pytest.mark.parametrize(("name", "kind", "size"), [("f", E.ORT_OP_ATTR_INT, 8), ("i", E.ORT_OP_ATTR_FLOAT, 4)])
 def test_scalar_of_another_kind_is_refused(probe, name, kind, size):
     assert read(probe, name, kind, 16)[:2] == (E.ORT_INVALID_ARGUMENT, size)
 
 
 @pytest.mark.slot(READ)
-@pytest.mark.parametrize("kind", [E.ORT_OP_ATTR_INTS, E.ORT_OP_ATTR_FLOATS, E.ORT_OP_ATTR_STRINGS, E.ORT_OP_ATTR_STRING])
+@pytest.mark.parametrize(
+    "kind", [E.ORT_OP_ATTR_INTS, E.ORT_OP_ATTR_FLOATS, E.ORT_OP_ATTR_STRINGS, E.ORT_OP_ATTR_STRING]
+)
 def test_array_or_string_of_another_kind_reads_as_nothing(probe, kind):
     assert read(probe, "i", kind, 16) == (E.ORT_OK, 0, b"\xff" * 16)
 

@@ -4,12 +4,12 @@
 import ctypes as C
 
 import pytest
-from harness import E, text
+from contracts.harness import E, text
 
 
 @pytest.fixture
 def new_status(api):
-    """Returns a creator whose statuses are released after the test."""
+    """Return a creator whose statuses are released after the test."""
     made = []
 
     def create(code, message):
@@ -43,7 +43,7 @@ def test_empty_and_null_message_read_as_empty(api, new_status, message):
 
 
 @pytest.mark.slot("OrtApi.CreateStatus")
-@pytest.mark.parametrize("length, kept", [(4096, 4096), (4097, 4096), (10000, 4096)])
+@pytest.mark.parametrize(("length", "kept"), [(4096, 4096), (4097, 4096), (10000, 4096)])
 def test_message_is_cut_at_4096_bytes(api, new_status, length, kept):
     assert text(api.GetErrorMessage(new_status(E.ORT_FAIL, b"m" * length))) == "m" * kept
 

@@ -4,7 +4,7 @@
 import ctypes as C
 
 import pytest
-from harness import E, dims, text
+from contracts.harness import E, dims, text
 
 SHAPE_SLOTS = "OrtApi.SetDimensions", "OrtApi.GetDimensions", "OrtApi.GetDimensionsCount"
 SYMBOLS = "OrtApi.SetSymbolicDimensions", "OrtApi.GetSymbolicDimensions"
@@ -13,7 +13,7 @@ COUNT = "OrtApi.GetTensorShapeElementCount"
 
 @pytest.fixture
 def info(api):
-    """Returns a fresh type and shape info."""
+    """Return a fresh type and shape info."""
     made = api.get.CreateTensorTypeAndShapeInfo()
     yield made
     api.ReleaseTensorTypeAndShapeInfo(made)
@@ -161,7 +161,7 @@ def test_surplus_name_entries_are_untouched(api, info):
 
 
 @pytest.mark.slot(COUNT)
-@pytest.mark.parametrize("shape, count", [((2, 3), 6), ((1,), 1), ((0, 2**62, 2**62), 0)])
+@pytest.mark.parametrize(("shape", "count"), [((2, 3), 6), ((1,), 1), ((0, 2**62, 2**62), 0)])
 def test_element_count_is_the_product(api, info, shape, count):
     api.ok.SetDimensions(info, dims(*shape), len(shape))
     assert api.get.GetTensorShapeElementCount(info) == count

@@ -5,22 +5,22 @@ import os
 import sys
 
 import pytest
-from harness import E, Table, run_in_child
-from harness.abi import ctype_of, members
+from contracts.harness import E, Table, run_in_child
+from contracts.harness.abi import ctype_of, members, words
 
 pytestmark = [pytest.mark.host_stricter, pytest.mark.slot()]
 
 SUB_TABLES = ["OrtEpApi", "OrtModelEditorApi", "OrtCompileApi", "OrtInteropApi"]
-NEVER = """
+NEVER = words("""
     CreateEnv CreateSession CreateSessionFromArray Run RunAsync CreateOp InvokeOp CreateValue GetValue
     RegisterCustomOpsLibrary RegisterCustomOpsLibrary_V2 RegisterCustomOpsUsingFunction
     RegisterExecutionProviderLibrary UnregisterExecutionProviderLibrary SessionOptionsAppendExecutionProvider_V2
     CreateSparseTensorAsOrtValue
-""".split()
+""")
 
 
 def tables(probe):
-    """Returns every table by name."""
+    """Return every table by name."""
     found = {"OrtApi": probe.api}
     for name in SUB_TABLES:
         found[name] = Table(getattr(probe.api, f"Get{name[3:]}")(), name, probe.api)
@@ -28,12 +28,12 @@ def tables(probe):
 
 
 def unsupported(probe):
-    """Returns (table name, slot) of every slot the support matrix does not claim."""
+    """Return (table name, slot) of every slot the support matrix does not claim."""
     return [(r["table"], r["name"]) for r in probe.ort.support_matrix() if r["status"] == "not_implemented"]
 
 
 def nulls(table, slot):
-    """Returns arguments that are all zero."""
+    """Return arguments that are all zero."""
     return [None if ctype_of(p["type"]).__name__ == "c_void_p" else 0 for p in members(table)[slot]["params"]]
 
 
@@ -64,7 +64,7 @@ def test_every_unsupported_release_slot_ignores_null(probe):
 
 
 def call_fatal_slots_in_forks(probe):
-    """Calls each slot that cannot report failure in a fork of its own and prints how the fork ended."""
+    """Call each slot that cannot report failure in a fork of its own and print how the fork ended."""
     found = tables(probe)
     for table, slot in unsupported(probe):
         if members(table)[slot]["return_kind"] == "status":
@@ -93,7 +93,7 @@ def test_every_other_unsupported_slot_ends_the_process_by_name(module_name):
 
 
 def call_behind_the_table(probe):
-    """Calls the first slot that version 30 does not have, as a library built against a newer header would."""
+    """Call the first slot that version 30 does not have, as a library built against a newer header would."""
     import ctypes
 
     behind = probe.api.address + 8 * len(members("OrtApi"))

@@ -5,7 +5,7 @@ import ctypes as C
 
 import numpy as np
 import pytest
-from harness import E, PluginAllocator, dims, read_tensor, text
+from contracts.harness import E, PluginAllocator, dims, read_tensor, text
 
 FLOAT = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
 INT4 = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4
@@ -17,7 +17,7 @@ CREATE, WRAP = "OrtApi.CreateTensorAsOrtValue", "OrtApi.CreateTensorWithDataAsOr
 
 @pytest.fixture
 def allocator(probe):
-    """Returns a plugin allocator; every block must be back at the end."""
+    """Return a plugin allocator; every block must be back at the end."""
     made = PluginAllocator(probe)
     yield made
     assert not made.live
@@ -26,7 +26,7 @@ def allocator(probe):
 
 @pytest.fixture
 def cpu(api):
-    """Returns a CPU memory info."""
+    """Return a CPU memory info."""
     info = api.get.CreateCpuMemoryInfo(E.OrtDeviceAllocator, E.OrtMemTypeDefault)
     yield info
     api.ReleaseMemoryInfo(info)
@@ -34,7 +34,7 @@ def cpu(api):
 
 @pytest.fixture
 def new_tensor(api, allocator):
-    """Returns a creator of allocated tensors that are released after the test."""
+    """Return a creator of allocated tensors that are released after the test."""
     made = []
 
     def create(shape, element=FLOAT):
@@ -47,7 +47,7 @@ def new_tensor(api, allocator):
 
 
 def wrap(api, info, array, shape=None, element=FLOAT, size=None):
-    """Returns error code and value of wrapping a numpy array."""
+    """Return error code and value of wrapping a numpy array."""
     shape = array.shape if shape is None else shape
     out = C.c_void_p(SENTINEL)
     code = api.code.CreateTensorWithDataAsOrtValue(
@@ -56,7 +56,9 @@ def wrap(api, info, array, shape=None, element=FLOAT, size=None):
     return code, out.value
 
 
-@pytest.mark.slot(CREATE, "OrtApi.ReleaseValue", "OrtApi.GetTensorMutableData", "OrtAllocator.Alloc", "OrtAllocator.Free")
+@pytest.mark.slot(
+    CREATE, "OrtApi.ReleaseValue", "OrtApi.GetTensorMutableData", "OrtAllocator.Alloc", "OrtAllocator.Free"
+)
 def test_created_tensor_lives_in_a_block_of_its_allocator(api, allocator):
     value = api.get.CreateTensorAsOrtValue(allocator.address, dims(2, 3), 2, FLOAT)
     assert len(allocator.sizes) == 1
@@ -108,7 +110,7 @@ def test_sub_byte_elements_are_counted_logically_and_stored_packed(api, new_tens
 
 @pytest.mark.slot(CREATE)
 @pytest.mark.parametrize(
-    "shape, element, code",
+    ("shape", "element", "code"),
     [
         ((2, -1), FLOAT, E.ORT_FAIL),
         ((2**40, 2**40), FLOAT, E.ORT_FAIL),
@@ -179,7 +181,7 @@ def test_wrapped_tensor_copies_the_memory_info(api, cpu):
 
 @pytest.mark.slot(WRAP)
 @pytest.mark.parametrize(
-    "shape, element, size, code",
+    ("shape", "element", "size", "code"),
     [
         ((4,), FLOAT, 16, E.ORT_OK),
         ((3,), FLOAT, 16, E.ORT_OK),

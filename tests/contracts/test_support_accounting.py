@@ -5,7 +5,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from harness.abi import members
+from contracts.harness.abi import members
 
 pytestmark = [pytest.mark.host_stricter, pytest.mark.slot()]
 
@@ -14,7 +14,7 @@ CALLBACKS = ["OrtCustomOp", "OrtAllocator"]
 
 
 def named(marker):
-    """Returns every slot that a test file of this folder passes to a marker, read from the sources."""
+    """Return every slot that a test file of this folder passes to a marker, read from the sources."""
     found = set()
     for path in Path(__file__).parent.glob("test_*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -30,14 +30,14 @@ def named(marker):
 
 
 def bindings(target, value):
-    """Returns what a module-level assignment binds, pairwise for tuples."""
+    """Return what a module-level assignment binds, pairwise for tuples."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
         return {t.id: v for t, v in zip(target.elts, value.elts, strict=True)}
     return {target.id: value} if isinstance(target, ast.Name) else {}
 
 
 def strings(node, constants):
-    """Returns the strings an expression of constants, names and generated slot names stands for."""
+    """Return the strings an expression of constants, names and generated slot names stands for."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return {node.value}
     if isinstance(node, ast.Starred):

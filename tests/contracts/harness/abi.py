@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import os
-ABI_FILE = Path(os.environ["TMP_ABI"]) if "TMP_ABI" in os.environ else Path(__file__).resolve().parents[3] / "subprojects" / "ort_headers" / "abi" / "ort_abi_v30.json"
+ABI_FILE = Path(__file__).resolve().parents[3] / "subprojects" / "ort_headers" / "abi" / "ort_abi_v30.json"
 
 _SCALARS = {
     "bool": C.c_bool,
@@ -30,13 +29,13 @@ _SCALARS = {
 
 @functools.cache
 def abi_data() -> dict[str, Any]:
-    """Returns the ABI data of the repository."""
+    """Return the ABI data of the repository."""
     return json.loads(ABI_FILE.read_text(encoding="utf-8"))
 
 
 @functools.cache
 def members(struct: str) -> dict[str, dict[str, Any]]:
-    """Returns the members of a table or plugin struct by name, in layout order."""
+    """Return the members of a table or plugin struct by name, in layout order."""
     found = next(s for s in abi_data()["structs"] if s["name"] == struct)
     return {m["name"]: m for m in found["members"]}
 
@@ -51,7 +50,7 @@ E = types.SimpleNamespace(**{e["name"]: e["value"] for group in abi_data()["enum
 
 
 def ctype_of(c_type: str) -> Any:
-    """Returns the ctypes type of a C type; pointers of every kind become ``c_void_p``."""
+    """Return the ctypes type of a C type; pointers of every kind become ``c_void_p``."""
     plain = c_type.replace("const ", "").strip()
     if plain == "void":
         return None
@@ -62,18 +61,23 @@ def ctype_of(c_type: str) -> Any:
 
 @functools.cache
 def prototype(struct: str, name: str) -> Any:
-    """Returns the ctypes function type of one member."""
+    """Return the ctypes function type of one member."""
     member = members(struct)[name]
     return C.CFUNCTYPE(ctype_of(member["returns"]), *[ctype_of(p["type"]) for p in member["params"]])
 
 
 def text(pointer: int | None) -> str | None:
-    """Returns the NUL-terminated string behind an address, None for null."""
+    """Return the NUL-terminated string behind an address, None for null."""
     return None if not pointer else C.string_at(pointer).decode()
 
 
+def words(lines: str) -> list[str]:
+    """Return the words of a text: a long list of slots reads better without quotes."""
+    return lines.split()
+
+
 def dims(*extents: int) -> Any:
-    """Returns an int64 array, or None (null) for no extents."""
+    """Return an int64 array, or None (null) for no extents."""
     return (C.c_int64 * len(extents))(*extents) if extents else None
 
 
@@ -130,11 +134,11 @@ class Table:
         return function
 
     def has(self, slot: str) -> bool:
-        """Tells whether the pointer of a member is set."""
+        """Tell whether the pointer of a member is set."""
         return bool(C.c_void_p.from_address(self.address + members(self.struct)[slot]["offset_x86_64"]).value)
 
     def names(self) -> list[str]:
-        """Returns the members in layout order."""
+        """Return the members in layout order."""
         return list(members(self.struct))
 
     def _error(self, slot: str, *args: Any) -> tuple[int, str | None]:
@@ -181,7 +185,7 @@ class PluginStruct:
         C.c_uint32.from_buffer(self.memory, 0).value = version
 
     def set(self, name: str, function: Callable[..., Any] | None) -> None:
-        """Installs a function as a member; None makes the member null."""
+        """Install a function as a member; None makes the member null."""
         pointer = 0
         if function is not None:
             self._functions[name] = prototype(self.struct, name)(self._guard(function))
@@ -189,5 +193,5 @@ class PluginStruct:
         self.set_pointer(name, pointer)
 
     def set_pointer(self, name: str, pointer: int) -> None:
-        """Writes a raw address into a member."""
+        """Write a raw address into a member."""
         C.c_void_p.from_buffer(self.memory, members(self.struct)[name]["offset_x86_64"]).value = pointer

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-CONTRACTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 
 def run_in_child(module: str, function: Callable[[Any], None], timeout: float = 120) -> subprocess.CompletedProcess:
-    """Runs ``function(probe)`` in a fresh process and returns how that process ended.
+    """Run ``function(probe)`` in a fresh process and return how that process ended.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def run_in_child(module: str, function: Callable[[Any], None], timeout: float = 
     timeout
         Seconds after which the child is ended and the test fails.
     """
-    start = f"import sys; sys.path.insert(0, {str(CONTRACTS)!r}); from harness.child import main; main()"
+    start = f"import sys; sys.path.insert(0, {str(TESTS)!r}); from contracts.harness.child import main; main()"
     command = [sys.executable, "-c", start, module, inspect.getsourcefile(function), function.__name__]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
@@ -37,7 +37,8 @@ def main() -> None:
 
     module, path, name = sys.argv[1:4]
     spec = importlib.util.spec_from_file_location("test_in_child", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
     getattr(loaded, name)(Probe(module))

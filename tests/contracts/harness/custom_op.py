@@ -88,7 +88,7 @@ class CustomOp(PluginStruct):
         probe.keep.append(self)
 
     def set(self, name: str, function: Callable[..., Any] | None) -> None:
-        """Installs a member that counts its calls."""
+        """Install a member that counts its calls."""
         if function is None:
             super().set(name, None)
             return
@@ -101,7 +101,7 @@ class CustomOp(PluginStruct):
 
 
 def read_tensor(api: Table, value: int) -> np.ndarray:
-    """Returns a borrowed numpy view of a numeric tensor."""
+    """Return a borrowed numpy view of a numeric tensor."""
     info = api.get.GetTensorTypeAndShape(value)
     rank = api.get.GetDimensionsCount(info)
     shape = (C.c_int64 * rank)()
@@ -116,12 +116,12 @@ def read_tensor(api: Table, value: int) -> np.ndarray:
 
 
 def write_output(api: Table, context: int, index: int, array: np.ndarray) -> None:
-    """Requests an output with the shape of an array and copies the array into it."""
+    """Request an output with the shape of an array and copy the array into it."""
     value = api.get.KernelContext_GetOutput(context, index, dims(*array.shape), array.ndim)
     if array.size:
         read_tensor(api, value)[...] = array
 
 
 def copy_first_input(api: Table, context: int) -> None:
-    """Copies input 0 to output 0: the compute function of ops whose result does not matter."""
+    """Copy input 0 to output 0: the compute function of ops whose result does not matter."""
     write_output(api, context, 0, read_tensor(api, api.get.KernelContext_GetInput(context, 0)))

@@ -26,7 +26,7 @@ _HOOKS_VARIABLE = "ONNX_LIGHT_ORT_PROBE_HOOKS"
 
 
 def fixture_path(name: str) -> str:
-    """Returns the path of a built fixture library."""
+    """Return the path of a built fixture library."""
     folder = os.environ.get(FIXTURES_VARIABLE)
     if not folder:
         raise RuntimeError(f"{FIXTURES_VARIABLE}: must name the folder of the built fixtures, got nothing")
@@ -76,11 +76,12 @@ class Probe:
         self.base = Table(self._received[0], "OrtApiBase")
         self.api = self.table(self.base.GetApi(30))
         self.base._api = self.api
+        gc.freeze()  # the modules loaded so far need no look at each of the many collections of the tests
 
     # What the module under test offers in Python.
 
     def exception(self, name: str) -> type[Exception] | tuple[type[Exception], ...]:
-        """Returns what ``pytest.raises`` expects for ORT's name of an exception."""
+        """Return what ``pytest.raises`` expects for ORT's name of an exception."""
         if hasattr(self.ort, name):
             return getattr(self.ort, name)
         found = getattr(importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state"), name)
@@ -88,7 +89,7 @@ class Probe:
         return (found, RuntimeError) if name == "Fail" else found
 
     def table(self, address: int) -> Table:
-        """Returns the ``OrtApi`` table at an address."""
+        """Return the ``OrtApi`` table at an address."""
         if address not in self._tables:
             self._tables[address] = Table(address)
         return self._tables[address]
@@ -96,13 +97,13 @@ class Probe:
     # Callbacks.
 
     def guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps a callback: an exception is kept for `reraise`, C sees the value 0."""
+        """Wrap a callback: an exception is kept for `reraise`, C sees the value 0."""
 
         @functools.wraps(function)
         def guarded(*args: Any) -> Any:
             try:
                 result = function(*args)
-            except BaseException as error:  # noqa: BLE001 - nothing may propagate into C
+            except BaseException as error:  # nothing may propagate into C
                 self._errors.append(error)
                 return 0
             return result
@@ -110,7 +111,7 @@ class Probe:
         return guarded
 
     def reraise(self) -> None:
-        """Raises the first exception that a callback recorded."""
+        """Raise the first exception that a callback recorded."""
         if self._errors:
             error = self._errors[0]
             self._errors.clear()
@@ -132,7 +133,7 @@ class Probe:
     # Sessions.
 
     def options(self, register: Callable[[int, int], Any], options: Any = None) -> Any:
-        """Returns session options after ``register(options, base)`` ran inside ``RegisterCustomOps``."""
+        """Return session options after ``register(options, base)`` ran inside ``RegisterCustomOps``."""
         if options is None:
             options = self.ort.SessionOptions()
             options.log_severity_level = 3
@@ -145,7 +146,7 @@ class Probe:
         return options
 
     def register(self, *ops: CustomOp, options: Any = None) -> Any:
-        """Returns session options that carry the given custom ops, one domain object per domain name."""
+        """Return session options that carry the given custom ops, one domain object per domain name."""
 
         def body(handle: int, base: int) -> None:
             for name in dict.fromkeys(op.domain for op in ops):
@@ -159,7 +160,7 @@ class Probe:
         return self.options(body, options)
 
     def session(self, model: onnx.ModelProto, *ops: CustomOp, options: Any = None) -> Any:
-        """Returns a session for a model and custom ops."""
+        """Return a session for a model and custom ops."""
         if ops:
             options = self.register(*ops, options=options)
         with self._callbacks():
@@ -170,12 +171,12 @@ class Probe:
         return session
 
     def run(self, session: Any, feeds: dict[str, np.ndarray], outputs: Sequence[str] | None = None) -> list[Any]:
-        """Runs a session; an exception of a callback comes before the module's own."""
+        """Run a session; an exception of a callback comes before the module's own."""
         with self._callbacks():
             return session.run(outputs, feeds)
 
     def run_op(self, op: CustomOp, inputs: Sequence[np.ndarray | None] = (np.ones(2, np.float32),), **model: Any):
-        """Runs a one-node model of an op; None as an input is an omitted argument. Returns the outputs."""
+        """Run a one-node model of an op; None as an input is an omitted argument. Return the outputs."""
         feeds = {f"x{i}": x for i, x in enumerate(inputs) if x is not None}
         model.setdefault("inputs", [f"x{i}" if x is not None else "" for i, x in enumerate(inputs)])
         model.setdefault("input_types", {n: (helper.np_dtype_to_tensor_dtype(x.dtype), None) for n, x in feeds.items()})
@@ -194,7 +195,7 @@ class Probe:
         opset: int = 1,
         node_name: str = "node0",
     ) -> onnx.ModelProto:
-        """Returns a model of one node: float graph inputs and outputs of unknown rank unless stated."""
+        """Return a model of one node: float graph inputs and outputs of unknown rank unless stated."""
         if outputs is None:
             outputs = [f"y{i}" for i in range(len(op.outputs))]
         initializers, input_types, output_types = initializers or {}, input_types or {}, output_types or {}
@@ -217,25 +218,27 @@ class Probe:
     # Contract bodies at a certain moment.
 
     def op(self, *args: Any, **kwargs: Any) -> CustomOp:
-        """Returns a new `CustomOp`."""
+        """Return a new `CustomOp`."""
         return CustomOp(self, *args, **kwargs)
 
     def during_register(self, body: Callable[[int], Any]) -> Any:
-        """Runs ``body(options)`` inside ``RegisterCustomOps`` and returns its result."""
+        """Run ``body(options)`` inside ``RegisterCustomOps`` and return its result."""
         result = []
         self.options(lambda options, base: result.append(body(options)))
         return result[0]
 
     def during_create(self, body: Callable[[Table, int], Any], op: CustomOp | None = None, **model: Any) -> Any:
-        """Runs ``body(api, info)`` inside ``CreateKernelV2`` of a one-node model and returns its result."""
+        """Run ``body(api, info)`` inside ``CreateKernelV2`` of a one-node model and return its result."""
         return self._during("CreateKernelV2", lambda o, api, info, kernel: body(self.table(api), info), op, model)
 
     def during_infer(self, body: Callable[[Table, int], Any], op: CustomOp | None = None, **model: Any) -> Any:
-        """Runs ``body(api, context)`` inside ``InferOutputShapeFn`` and returns its last result."""
+        """Run ``body(api, context)`` inside ``InferOutputShapeFn`` and return its last result."""
         return self._during("InferOutputShapeFn", lambda o, context: body(self.api, context), op, model)
 
-    def during_compute(self, body: Callable[[Table, int], Any], inputs: Any = None, op: Any = None, **model: Any) -> Any:
-        """Runs ``body(api, context)``, then a copy of input 0 to output 0, inside ``KernelComputeV2``."""
+    def during_compute(
+        self, body: Callable[[Table, int], Any], inputs: Any = None, op: Any = None, **model: Any
+    ) -> Any:
+        """Run ``body(api, context)``, then a copy of input 0 to output 0, inside ``KernelComputeV2``."""
         op, result = op or self.op(), []
 
         def compute(kernel: int, context: int) -> None:
@@ -253,8 +256,9 @@ class Probe:
         return result[-1]
 
     def close(self) -> None:
-        """Drops what a test left: domains are released once no session of the test lives any more."""
-        gc.collect()
+        """Drop what a test left: domains are released once no session of the test lives any more."""
+        if self._sessions:
+            gc.collect()
         if not any(session() for session in self._sessions):
             for domain in self._domains:
                 self.api.ReleaseCustomOpDomain(domain)
@@ -262,5 +266,5 @@ class Probe:
         self._sessions.clear()
 
     def status(self, code: int = E.ORT_FAIL, message: bytes = b"refused by the probe") -> int:
-        """Returns a new owned status, for a callback to return."""
+        """Return a new owned status, for a callback to return."""
         return self.api.CreateStatus(code, message)
