@@ -115,7 +115,7 @@ def not_c_headers(source: Path, simd: Path) -> list[str]:
 
 
 def unwanted_flags(output: str, flags: Iterable[str]) -> list[str]:
-    """Return the flags that give up IEEE arithmetic, and those for newer processors outside the objects meant for them."""
+    """Return the flags that give up IEEE arithmetic, and those for newer processors outside the objects for them."""
     for_newer = re.search(r"liblight_simd_avx\w+\.a\.p/", output) is not None
     return [
         flag
