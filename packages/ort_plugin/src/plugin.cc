@@ -51,7 +51,8 @@ ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBa
 
 ORT_EXPORT OrtStatus* ORT_API_CALL ReleaseEpFactory(OrtEpFactory* factory) {
   const OrtApi* api = ort_plugin::g_api.load();
-  // Nothing was created here, so there is nothing to release; a factory of somebody else is an error when it can be told.
+  // Nothing was created here, so there is nothing to release; a factory of somebody else is an error when it can be
+  // told.
   if (factory == nullptr || api == nullptr) return nullptr;
   return api->CreateStatus(ORT_INVALID_ARGUMENT, "ReleaseEpFactory: the factory was not created by this library");
 }
