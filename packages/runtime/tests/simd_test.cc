@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every function of every instruction set that this machine has, against float64.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.h"
+#include "kernels/simd_dispatch.h"
+#include "light/error.h"
+
+extern "C" const light::simd::SimdTable light_simd_wide;
+
+namespace {
+
+using light::simd::GemmArgs;
+using light::simd::SimdTable;
+using light::simd::UnaryFn;
+
+void CheckThat(bool holds, const std::string& what) {
+  if (holds) return;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+  std::exit(1);
+}
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+const std::size_t kLengths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 257};
+
+std::mt19937& Random() {
+  static std::mt19937 engine(7);
+  return engine;
+}
+
+std::vector<float> Uniform(std::size_t n, float low, float high) {
+  std::uniform_real_distribution<float> value(low, high);
+  std::vector<float> result(n);
+  for (float& v : result) v = value(Random());
+  return result;
+}
+
+// Distance in units of the last place of the reference, where a denormal counts as the smallest normal's place.
+double UlpError(float got, double want) {
+  if (std::isnan(want)) return std::isnan(got) ? 0 : 1e30;
+  if (std::isinf(static_cast<float>(want))) return got == static_cast<float>(want) ? 0 : 1e30;
+  const double place = std::ldexp(1.0, std::max(std::ilogb(want == 0 ? 1e-300 : want), -126) - 23);
+  return std::isfinite(got) ? std::abs(got - want) / place : 1e30;
+}
+
+void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function, double (*reference)(double), float low,
+               float high, double bound) {
+  std::vector<float> x = Uniform(20000, low, high);
+  for (const float special : {0.f, -0.f, 1.f, -1.f, 1e-40f, -1e-40f, 1e-38f, 88.7f, 89.f, -87.4f, -103.f, -110.f, 1e30f,
+                              -1e30f, 0.625f, 0.92f, 4.f, 5.f, 1e-20f, -1e-20f, 3e38f, -3e38f, kInf, -kInf, kNan})
+    x.push_back(special);
+  std::vector<float> y(x.size());
+  function(x.data(), y.data(), x.size());
+  double worst = 0;
+  float where = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double error = UlpError(y[i], reference(x[i]));
+    if (error > worst) {
+      worst = error;
+      where = x[i];
+    }
+  }
+  CheckThat(worst <= bound, std::string(level.name) + " " + name + ": " + std::to_string(worst) + " ulp at " +
+                                   std::to_string(where));
+  // Every length, at an odd address, also in place, and nothing written beyond the end.
+  for (const std::size_t n : kLengths) {
+    std::vector<float> in(x.begin(), x.begin() + n), out(n + 2, -7.f);
+    std::vector<unsigned char> bytes(4 * n + 64);
+    float* odd = reinterpret_cast<float*>(bytes.data() + (reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 ? 0 : 4));
+    std::memcpy(odd, in.data(), 4 * n);
+    function(odd, out.data() + 1, n);
+    CHECK(out[0] == -7.f && out[n + 1] == -7.f);
+    CHECK(n == 0 || std::memcmp(out.data() + 1, y.data(), 4 * n) == 0);
+    function(in.data(), in.data(), n);
+    CHECK(n == 0 || std::memcmp(in.data(), y.data(), 4 * n) == 0);
+  }
+}
+
+void TestBinary(const SimdTable& level) {
+  for (const std::size_t n : kLengths) {
+    const std::vector<float> a = Uniform(n, -3, 3), b = Uniform(n, 0.5, 4);
+    const float s = 1.7f;
+    struct Case {
+      const char* name;
+      light::simd::BinaryFn function;
+      bool a_scalar, b_scalar;
+      float (*want)(float, float);
+    };
+    const auto add = [](float x, float y) { return x + y; };
+    const auto sub = [](float x, float y) { return x - y; };
+    const auto mul = [](float x, float y) { return x * y; };
+    const auto div = [](float x, float y) { return x / y; };
+    const auto max = [](float x, float y) { return std::max(x, y); };
+    const Case cases[] = {{"add", level.add, false, false, add},
+                          {"sub", level.sub, false, false, sub},
+                          {"mul", level.mul, false, false, mul},
+                          {"div", level.div, false, false, div},
+                          {"max", level.max, false, false, max},
+                          {"add_scalar", level.add_scalar, false, true, add},
+                          {"sub_scalar", level.sub_scalar, false, true, sub},
+                          {"mul_scalar", level.mul_scalar, false, true, mul},
+                          {"div_scalar", level.div_scalar, false, true, div},
+                          {"scalar_sub", level.scalar_sub, true, false, sub},
+                          {"scalar_div", level.scalar_div, true, false, div}};
+    for (const Case& c : cases) {
+      std::vector<float> y(n + 1, -7.f);
+      c.function(c.a_scalar ? &s : a.data(), c.b_scalar ? &s : b.data(), y.data(), n);
+      bool same = y[n] == -7.f;
+      for (std::size_t i = 0; i < n; ++i) same &= y[i] == c.want(c.a_scalar ? s : a[i], c.b_scalar ? s : b[i]);
+      CheckThat(same, std::string(level.name) + " " + c.name + " of " + std::to_string(n));
+    }
+    std::vector<float> y = b;
+    level.axpy(0.5f, a.data(), y.data(), n);
+    for (std::size_t i = 0; i < n; ++i) CHECK(std::abs(y[i] - (b[i] + 0.5 * a[i])) < 1e-6);
+    level.affine(a.data(), 2.f, 1.f, y.data(), n);
+    for (std::size_t i = 0; i < n; ++i) CHECK(std::abs(y[i] - (2.0 * a[i] + 1)) < 1e-6);
+  }
+  for (const float other : {1.f, kInf, -kInf}) {
+    float a[2] = {kNan, other}, b[2] = {other, kNan}, y[2];
+    level.max(a, b, y, 2);
+    CHECK(std::isnan(y[0]) && std::isnan(y[1]));
+  }
+}
+
+void TestRows(const SimdTable& level) {
+  CHECK(level.reduce_sum(nullptr, 0) == 0 && level.reduce_max(nullptr, 0) == -kInf);
+  for (const std::size_t n : kLengths) {
+    if (n == 0) continue;
+    const std::size_t rows = 3;
+    const std::vector<float> x = Uniform(rows * n, -9, 5), scale = Uniform(n, -1, 1), bias = Uniform(n, -1, 1);
+    double sum = 0, largest = -1e9;
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += x[i];
+      largest = std::max<double>(largest, x[i]);
+    }
+    CHECK(std::abs(level.reduce_sum(x.data(), n) - sum) <= 1e-6 * 9 * n);
+    CHECK(level.reduce_max(x.data(), n) == static_cast<float>(largest));
+    for (std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+      std::vector<float> broken(x.begin(), x.begin() + n);
+      broken[at] = kNan;
+      CHECK(std::isnan(level.reduce_max(broken.data(), n)));
+    }
+    std::vector<float> y(rows * n), mean(rows), deviation(rows);
+    level.softmax(x.data(), y.data(), rows, n);
+    for (std::size_t r = 0; r < rows; ++r) {
+      double top = -1e9, total = 0;
+      for (std::size_t i = 0; i < n; ++i) top = std::max<double>(top, x[r * n + i]);
+      for (std::size_t i = 0; i < n; ++i) total += std::exp(x[r * n + i] - top);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double want = std::exp(x[r * n + i] - top) / total;
+        CHECK(std::abs(y[r * n + i] - want) <= 2e-6 * want);
+      }
+    }
+    level.layer_norm(x.data(), scale.data(), bias.data(), 1e-3f, y.data(), mean.data(), deviation.data(), rows, n);
+    for (std::size_t r = 0; r < rows; ++r) {
+      double mu = 0, variance = 0;
+      for (std::size_t i = 0; i < n; ++i) mu += x[r * n + i] / static_cast<double>(n);
+      for (std::size_t i = 0; i < n; ++i) variance += std::pow(x[r * n + i] - mu, 2) / static_cast<double>(n);
+      const double factor = 1 / std::sqrt(variance + 1e-3f);
+      CHECK(std::abs(mean[r] - mu) <= 1e-5 && std::abs(deviation[r] - factor) <= 1e-4 * factor);
+      for (std::size_t i = 0; i < n; ++i)
+        CHECK(std::abs(y[r * n + i] - ((x[r * n + i] - mu) * factor * scale[i] + bias[i])) <= 1e-5 * (1 + factor));
+    }
+  }
+  const float broken[3] = {1, kNan, 2}, lowest[3] = {-kInf, 0, -kInf};
+  float y[3];
+  level.softmax(broken, y, 1, 3);
+  CHECK(std::isnan(y[0]) && std::isnan(y[1]) && std::isnan(y[2]));
+  level.softmax(lowest, y, 1, 3);
+  CHECK(y[0] == 0 && y[1] == 1 && y[2] == 0);
+}
+
+struct Product {
+  std::size_t m, n, k;
+  bool a_transposed, b_transposed;
+  float alpha;
+  bool column_bias, row_bias, accumulate, relu;
+};
+
+void TestProduct(const SimdTable& level, const Product& p) {
+  const std::vector<float> a = Uniform(p.m * p.k, -1, 1), b = Uniform(p.k * p.n, -1, 1), before = Uniform(p.m * p.n, -1, 1);
+  const std::vector<float> columns = Uniform(p.n, -1, 1), rows = Uniform(p.m, -1, 1);
+  const std::size_t panels = (p.n + level.nr - 1) / level.nr;
+  std::vector<float> packed(panels * level.nr * p.k, kNan), c = before;
+  const auto pn = static_cast<std::ptrdiff_t>(p.n), pk = static_cast<std::ptrdiff_t>(p.k), pm = static_cast<std::ptrdiff_t>(p.m);
+  level.pack_b(b.data(), p.b_transposed ? 1 : pn, p.b_transposed ? pk : 1, p.k, p.n, 0, panels, packed.data());
+  const GemmArgs args = {a.data(), p.a_transposed ? 1 : pk, p.a_transposed ? pm : 1, packed.data(), c.data(), pn,
+                         p.n, p.k, p.alpha, p.column_bias ? columns.data() : nullptr,
+                         p.row_bias ? rows.data() : nullptr, p.accumulate, p.relu};
+  // In two parts each way, as threads do it.
+  const std::size_t row = p.m / 2, panel = panels / 2;
+  level.gemm(&args, 0, row, 0, panel);
+  level.gemm(&args, 0, row, panel, panels);
+  level.gemm(&args, row, p.m, 0, panel);
+  level.gemm(&args, row, p.m, panel, panels);
+  double worst = 0;
+  for (std::size_t i = 0; i < p.m; ++i) {
+    for (std::size_t j = 0; j < p.n; ++j) {
+      double want = 0;
+      for (std::size_t k = 0; k < p.k; ++k)
+        want += static_cast<double>(p.a_transposed ? a[k * p.m + i] : a[i * p.k + k]) *
+                (p.b_transposed ? b[j * p.k + k] : b[k * p.n + j]);
+      want *= p.alpha;
+      if (p.accumulate) want += before[i * p.n + j];
+      if (p.column_bias) want += columns[j];
+      if (p.row_bias) want += rows[i];
+      if (p.relu) want = std::max(want, 0.0);
+      worst = std::max(worst, std::abs(c[i * p.n + j] - want));
+    }
+  }
+  CheckThat(worst <= 1e-6 * (4 + std::sqrt(p.k) * std::abs(p.alpha) * 2),
+               std::string(level.name) + " product " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
+                   std::to_string(p.k) + ": " + std::to_string(worst));
+}
+
+void TestLevel(const SimdTable& level) {
+  TestUnary(level, "exp", level.exp, [](double x) { return std::exp(x); }, -105, 90, 1.0);
+  TestUnary(level, "exp", level.exp, [](double x) { return std::exp(x); }, -1, 1, 1.0);
+  TestUnary(level, "log", level.log, [](double x) { return std::log(x); }, 0, 3, 1.0);
+  TestUnary(level, "log", level.log, [](double x) { return std::log(x); }, 1e-39f, 1e-37f, 1.0);
+  TestUnary(level, "tanh", level.tanh, [](double x) { return std::tanh(x); }, -10, 10, 1.5);
+  TestUnary(level, "tanh", level.tanh, [](double x) { return std::tanh(x); }, -1, 1, 1.5);
+  TestUnary(level, "erf", level.erf, [](double x) { return std::erf(x); }, -5, 5, 1.25);
+  TestUnary(level, "erf", level.erf, [](double x) { return std::erf(x); }, -1, 1, 1.25);
+  TestUnary(level, "sigmoid", level.sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -105, 30, 2.5);
+  TestUnary(level, "sqrt", level.sqrt, [](double x) { return std::sqrt(x); }, 0, 100, 0.5001);
+  TestUnary(level, "relu", level.relu, [](double x) { return std::isnan(x) ? x : std::max(x, 0.0); }, -2, 2, 0);
+  TestUnary(level, "neg", level.neg, [](double x) { return -x; }, -2, 2, 0);
+  TestUnary(level, "abs", level.abs, [](double x) { return std::abs(x); }, -2, 2, 0);
+  TestBinary(level);
+  TestRows(level);
+  const std::size_t mr = level.mr, nr = level.nr;
+  for (std::size_t m = 0; m <= 2 * mr + 1; ++m)
+    for (const std::size_t n : {std::size_t{1}, nr - 1, nr, 2 * nr + 3})
+      for (const std::size_t k : {0, 1, 2, 5, 64})
+        TestProduct(level, {m, n, k, m % 2 == 1, n % 2 == 1, 1.f, false, false, false, false});
+  TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, false, false, 1.f, true, false, false, false});
+  TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, true, true, 0.5f, false, true, true, true});
+  TestProduct(level, {1, 3 * nr + 1, 901, false, false, 2.f, true, false, false, true});
+  TestProduct(level, {3, nr, 0, false, false, 1.f, true, true, true, true});
+}
+
+void TestNames() {
+  for (const char* name : {"sse9", "AVX2", "avx2 "}) {
+    std::string message;
+    try {
+      light::FindSimdLevel(name);
+    } catch (const light::Error& error) {
+      message = error.what();
+    }
+    CHECK(message.find("baseline, avx2, avx512") != std::string::npos && message.find(name) != std::string::npos);
+  }
+  CHECK(std::string(light::FindSimdLevel("baseline").name) == "baseline");
+  CHECK(&light::FindSimdLevel("") == light::SupportedSimdLevels().back());
+}
+
+}  // namespace
+
+int main() {
+  for (const SimdTable* level : light::SupportedSimdLevels()) TestLevel(*level);
+  TestLevel(light_simd_wide);
+  TestNames();
+  return 0;
+}
