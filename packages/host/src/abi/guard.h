@@ -6,6 +6,7 @@
 #include <ort_abi/barrier.h>
 #include <ort_abi/out.h>
 
+#include "adapters/checked.h"
 #include "adapters/status.h"
 
 namespace ort_host::abi {
@@ -22,6 +23,7 @@ using Slot = ort_abi::Slot<&MakeStatus>;
 /// The host's error barrier: ort_abi::Guard with our statuses; an error of the runtime keeps its code.
 template <class Body>
 OrtStatus* Guard(const char* name, Body&& body) noexcept {
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]] checked::EnterSlot(name);
   return ort_abi::Guard<&MakeStatus>(name, [&](Slot slot) -> OrtStatus* {
     try {
       if constexpr (std::is_invocable_v<Body, Slot>) {
@@ -41,6 +43,13 @@ OrtStatus* Guard(const char* name, Body&& body) noexcept {
       return slot.Fail(ToOrtCode(error), "%s", error.what());
     }
   });
+}
+
+/// Takes a handle back in the slot of that name, for the slots that return no status.
+template <class OrtTag>
+std::unique_ptr<ort_abi::AdapterOf<OrtTag>> TakeIn(const char* name, OrtTag* handle) noexcept {
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]] checked::EnterSlot(name);
+  return Take(handle);
 }
 
 }  // namespace ort_host::abi

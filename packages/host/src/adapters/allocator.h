@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "adapters/key_value_pairs.h"
 #include "adapters/memory_info.h"
 #include "light/memory_budget.h"
 
@@ -51,6 +51,8 @@ class HostAllocator final : public OrtAllocator {
   void* TryAllocate(std::size_t bytes) noexcept;
   /// Null does nothing. A block that is not ours is reported and left alone.
   static void Free(void* block) noexcept;
+  /// Use and limit of the session, for GetStats.
+  std::unique_ptr<KeyValuePairsAdapter> MakeStats() const;
 
  private:
   MemoryInfoAdapter memory_;

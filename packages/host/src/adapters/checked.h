@@ -12,9 +12,14 @@ namespace ort_host::checked {
 void Enable() noexcept;
 bool enabled() noexcept;
 
+/// The slot that this thread is in, for findings.
+void EnterSlot(const char* slot) noexcept;
+/// Keeps the memory of a released adapter for a while, poisoned.
+void Bury(void* memory, std::size_t size) noexcept;
+
 /// A rule that a library broke.
 struct Finding {
-  std::string rule;    ///< double_release, use_after_release, wrong_kind, leak
+  std::string rule;    ///< double_release, release_of_borrowed, use_after_release, wrong_kind, leak
   std::string detail;  ///< the handle's type, the slots involved
 };
 /// Notes a finding and writes it to stderr.

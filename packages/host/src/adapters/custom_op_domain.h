@@ -17,10 +17,10 @@ struct CustomOpDomain {
 };
 
 /// Behind OrtCustomOpDomain. Lives until ReleaseCustomOpDomain.
-class CustomOpDomainAdapter final : public AdapterHeader {
+class CustomOpDomainAdapter final : public AdapterBase {
  public:
   explicit CustomOpDomainAdapter(std::string name)
-      : AdapterHeader(kCustomOpDomainKind), domain_(std::make_shared<CustomOpDomain>()) {
+      : AdapterBase(kCustomOpDomainKind), domain_(std::make_shared<CustomOpDomain>()) {
     domain_->name = std::move(name);
   }
   const std::shared_ptr<CustomOpDomain>& domain() const noexcept { return domain_; }

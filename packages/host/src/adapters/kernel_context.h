@@ -13,13 +13,13 @@ namespace ort_host {
 
 /// Behind OrtKernelContext, on the stack of the wrapper's Run. Allocates nothing: values are made when they are asked
 /// for, in the object itself, or in the step's scratch memory if the node has many. Used by one thread.
-class KernelContextAdapter final : public AdapterHeader {
+class KernelContextAdapter final : public AdapterBase {
  public:
   static constexpr std::size_t kInlineValues = 12;
 
   /// Both outlive the context. Throws light::Error if a node with many arguments gets no scratch memory.
   KernelContextAdapter(const KernelContent& content, light::RuntimeContext& context)
-      : AdapterHeader(kKernelContextKind),
+      : AdapterBase(kKernelContextKind),
         content_(content),
         context_(context),
         input_count_(content.inputs.size()),

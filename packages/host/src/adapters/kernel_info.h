@@ -39,10 +39,10 @@ struct KernelContent {
 
 /// Behind OrtKernelInfo: a reference to the content. The wrapper of a kernel keeps the one it passed to CreateKernel;
 /// copies live until ReleaseKernelInfo.
-class KernelInfoAdapter final : public AdapterHeader {
+class KernelInfoAdapter final : public AdapterBase {
  public:
   explicit KernelInfoAdapter(std::shared_ptr<const KernelContent> content) noexcept
-      : AdapterHeader(kKernelInfoKind), content_(std::move(content)) {}
+      : AdapterBase(kKernelInfoKind), content_(std::move(content)) {}
 
   const KernelContent& content() const noexcept { return *content_; }
   const std::shared_ptr<const KernelContent>& content_ptr() const noexcept { return content_; }

@@ -14,9 +14,9 @@ using ConfigEntries = std::vector<std::pair<std::string, std::string>>;
 
 /// Behind OrtKeyValuePairs. Keeps the order of insertion, but replacing a value sorts all by key, as copies are.
 /// Lives until ReleaseKeyValuePairs. Not thread-safe.
-class KeyValuePairsAdapter final : public AdapterHeader {
+class KeyValuePairsAdapter final : public AdapterBase {
  public:
-  KeyValuePairsAdapter() noexcept : AdapterHeader(kKeyValuePairsKind) {}
+  KeyValuePairsAdapter() noexcept : AdapterBase(kKeyValuePairsKind) {}
   /// A copy, sorted by key.
   explicit KeyValuePairsAdapter(ConfigEntries entries);
 

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <ort_abi/handle.h>
 
 namespace ort_host {
 
-using ort_abi::AdapterHeader;
+/// First base of each adapter: the kind tag, and, in checked mode, a quarantine for the memory of released ones, so that
+/// a use after release finds a dead tag instead of somebody else's data.
+class AdapterBase : public ort_abi::AdapterHeader {
+ public:
+  using AdapterHeader::AdapterHeader;
+  static void operator delete(void* memory, std::size_t size) noexcept;
+
+ protected:
+  ~AdapterBase() = default;
+};
 
 // The tag of each kind of handle: four letters, so that a memory dump can be read.
 inline constexpr uint32_t kStatusKind = 0x54415453;          // STAT

@@ -19,17 +19,17 @@ struct MemoryDescription {
   std::size_t alignment = 0;
 
   bool operator==(const MemoryDescription&) const = default;
-  /// True for memory that our kernels can use: CPU, default memory, vendor 0, id 0, alignment not above ours.
+  /// True for memory that our kernels can use: CPU, default memory, vendor 0, id 0, no alignment asked for.
   bool is_plain_cpu() const noexcept;
   /// True if device, memory kind, vendor, id and alignment agree: what an allocator is looked up by.
   bool SameDevice(const MemoryDescription& other) const noexcept;
 };
 
 /// Behind OrtMemoryInfo. A created one lives until ReleaseMemoryInfo, others as long as what they describe.
-class MemoryInfoAdapter final : public AdapterHeader {
+class MemoryInfoAdapter final : public AdapterBase {
  public:
   explicit MemoryInfoAdapter(MemoryDescription description)
-      : AdapterHeader(kMemoryInfoKind), description_(std::move(description)) {}
+      : AdapterBase(kMemoryInfoKind), description_(std::move(description)) {}
 
   const MemoryDescription& description() const noexcept { return description_; }
 

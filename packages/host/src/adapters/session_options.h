@@ -19,9 +19,9 @@ struct StagedDomain {
 
 /// Behind OrtSessionOptions: what a library sees and changes while it registers. A registration gets a copy, which is
 /// taken over when it succeeds: copies are independent, except that domains are shared. Not thread-safe.
-class SessionOptionsAdapter final : public AdapterHeader {
+class SessionOptionsAdapter final : public AdapterBase {
  public:
-  SessionOptionsAdapter() noexcept : AdapterHeader(kSessionOptionsKind) {}
+  SessionOptionsAdapter() noexcept : AdapterBase(kSessionOptionsKind) {}
 
   /// Limits are those of ORT: a key of 1 to 1024 bytes, a value up to 8192.
   /// Returns "" or what is wrong.

@@ -13,7 +13,7 @@
 namespace ort_host {
 
 /// Behind OrtShapeInferContext, during one call of InferOutputShapeFn.
-class ShapeInferContextAdapter final : public AdapterHeader {
+class ShapeInferContextAdapter final : public AdapterBase {
  public:
   explicit ShapeInferContextAdapter(light::InferenceContext& context);
 

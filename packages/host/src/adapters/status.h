@@ -10,10 +10,10 @@
 namespace ort_host {
 
 /// Behind OrtStatus: a code and a message. Lives until ReleaseStatus.
-class StatusAdapter final : public AdapterHeader {
+class StatusAdapter final : public AdapterBase {
  public:
   StatusAdapter(OrtErrorCode code, std::string message)
-      : AdapterHeader(kStatusKind), code_(code), message_(std::move(message)) {}
+      : AdapterBase(kStatusKind), code_(code), message_(std::move(message)) {}
 
   OrtErrorCode code() const noexcept { return code_; }
   const char* message() const noexcept { return message_.c_str(); }

@@ -18,10 +18,10 @@ namespace ort_host {
 ///
 /// A view that is handed out (`Open`) belongs to the library until it is released (`Close`), which must happen before
 /// the value it came from ends.
-class TensorTypeAndShapeAdapter final : public AdapterHeader {
+class TensorTypeAndShapeAdapter final : public AdapterBase {
  public:
   /// No shape, float: what CreateTensorTypeAndShapeInfo gives.
-  TensorTypeAndShapeAdapter() noexcept : AdapterHeader(kTypeAndShapeKind) {}
+  TensorTypeAndShapeAdapter() noexcept : AdapterBase(kTypeAndShapeKind) {}
   explicit TensorTypeAndShapeAdapter(const light::ValueType& type);
   TensorTypeAndShapeAdapter(const TensorTypeAndShapeAdapter& other);
   TensorTypeAndShapeAdapter& operator=(const TensorTypeAndShapeAdapter&) = delete;

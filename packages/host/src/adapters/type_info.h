@@ -7,7 +7,7 @@ namespace ort_host {
 
 /// Behind OrtTypeInfo: the kind of a value's type and, for a tensor, its element type and shape. Lives until
 /// ReleaseTypeInfo.
-class TypeInfoAdapter final : public AdapterHeader {
+class TypeInfoAdapter final : public AdapterBase {
  public:
   explicit TypeInfoAdapter(const light::ValueType& type);
   explicit TypeInfoAdapter(const light::Tensor& tensor);

@@ -11,13 +11,13 @@ namespace ort_host {
 
 /// Behind OrtValue: a view of a value of the current run, or a tensor with memory of its own or of the caller's.
 ///
-/// A view lives on the stack of the run and ends with it; it hands out the shape info that it embeds. An owner lives
-/// until ReleaseValue, and its shape infos are objects of their own.
-class ValueAdapter final : public AdapterHeader {
+/// A view lives on the stack of the run and ends with it; it hands out the shape info that it embeds. What
+/// is_owned() lives until ReleaseValue, and its shape infos are objects of their own.
+class ValueAdapter final : public AdapterBase {
  public:
   /// A view; `tensor` is null for a value that is no dense tensor. Both outlive the view.
   ValueAdapter(light::Tensor* tensor, const light::Value* value, const MemoryInfoAdapter& memory) noexcept
-      : AdapterHeader(kValueKind), tensor_(tensor), value_(value), memory_(&memory) {}
+      : AdapterBase(kValueKind), tensor_(tensor), value_(value), memory_(&memory) {}
 
   /// Memory from the allocator, which outlives the value. Strings are constructed empty.
   /// Throws StatusError.
@@ -26,9 +26,12 @@ class ValueAdapter final : public AdapterHeader {
   /// Throws StatusError.
   static std::unique_ptr<ValueAdapter> Wrap(const MemoryDescription& memory, void* data, std::size_t bytes,
                                             std::span<const int64_t> dims, int element);
-  /// An owner of a value that needs nothing of an allocator, such as a constant.
-  static std::unique_ptr<ValueAdapter> Own(light::Value value);
-  ~ValueAdapter();
+  /// A tensor that is ours and that libraries borrow from any thread, such as a constant: never released by them, and
+  /// its shape infos are objects of their own.
+  static std::unique_ptr<ValueAdapter> Constant(const light::Tensor& tensor);
+  ~ValueAdapter() {
+    if (owned_ != nullptr) [[unlikely]] DeleteOwned();
+  }
 
   /// Null if the value is no dense tensor.
   light::Tensor* tensor() const noexcept { return tensor_; }
@@ -37,11 +40,12 @@ class ValueAdapter final : public AdapterHeader {
   /// True for a value with nothing in it.
   bool is_empty() const noexcept { return tensor_ == nullptr && (value_ == nullptr || value_->is_none()); }
   const MemoryInfoAdapter& memory() const noexcept { return *memory_; }
-  bool is_view() const noexcept { return owned_ == nullptr; }
+  /// True for what a library must release.
+  bool is_owned() const noexcept { return mode_ == Mode::kOwned; }
 
   /// The embedded info, unless it is handed out already or this is no view: null then.
   TensorTypeAndShapeAdapter* OpenShape() noexcept {
-    if (owned_ != nullptr || shape_.is_open()) [[unlikely]] return nullptr;
+    if (mode_ != Mode::kView || shape_.is_open()) [[unlikely]] return nullptr;
     shape_.Open(*tensor_);
     return &shape_;
   }
@@ -50,9 +54,12 @@ class ValueAdapter final : public AdapterHeader {
   ValueAdapter& operator=(const ValueAdapter&) = delete;
 
  private:
+  enum class Mode : uint8_t { kView, kConstant, kOwned };
   struct Owned;
-  explicit ValueAdapter(std::unique_ptr<Owned> owned) noexcept;
+  ValueAdapter(std::unique_ptr<Owned> owned, Mode mode) noexcept;
+  void DeleteOwned() noexcept;
 
+  Mode mode_ = Mode::kView;
   light::Tensor* tensor_;
   const light::Value* value_;
   const MemoryInfoAdapter* memory_;

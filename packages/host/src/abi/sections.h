@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+
+#include "abi/guard.h"
+
+namespace ort_host::abi {
+
+// Each section of the ABI sets its slots in a table that holds stubs so far.
+void FillStatus(OrtApi& table) noexcept;
+void FillValues(OrtApi& table) noexcept;
+void FillTypes(OrtApi& table) noexcept;
+void FillMemory(OrtApi& table) noexcept;
+void FillAllocators(OrtApi& table) noexcept;
+void FillKernelContext(OrtApi& table) noexcept;
+void FillKernelInfo(OrtApi& table) noexcept;
+void FillAttributes(OrtApi& table) noexcept;
+void FillConfig(OrtApi& table) noexcept;
+void FillLogging(OrtApi& table) noexcept;
+void FillCustomOpDomain(OrtApi& table) noexcept;
+void FillShapeInference(OrtApi& table) noexcept;
+void FillEnv(OrtApi& table) noexcept;
+
+/// A string by the two calls that the ABI has for it: `*size` is in bytes and counts the trailing NUL, a null `out` asks
+/// for the size. `size` is not null.
+inline OrtStatus* CopyString(Slot slot, std::string_view text, char* out, std::size_t* size) {
+  const std::size_t needed = text.size() + 1;
+  const std::size_t given = *size;
+  *size = needed;
+  if (out == nullptr) return nullptr;
+  if (given < needed) return slot.Fail(ORT_INVALID_ARGUMENT, "size: %zu bytes are needed, got %zu", needed, given);
+  std::memcpy(out, text.data(), text.size());
+  out[text.size()] = '\0';
+  return nullptr;
+}
+
+/// As CopyString for numbers: `*size` is in elements.
+template <class T>
+OrtStatus* CopyArray(Slot slot, const T* data, std::size_t count, T* out, std::size_t* size) {
+  const std::size_t given = *size;
+  *size = count;
+  if (out == nullptr) return nullptr;
+  if (given < count) return slot.Fail(ORT_INVALID_ARGUMENT, "size: %zu elements are needed, got %zu", count, given);
+  if (count > 0) std::memcpy(out, data, count * sizeof(T));
+  return nullptr;
+}
+
+}  // namespace ort_host::abi

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "abi/sections.h"
+#include "adapters/value.h"
+
+namespace ort_host::abi {
+namespace {
+
+std::span<const int64_t> Extents(const int64_t* shape, size_t count) {
+  return {count > 0 ? Require(shape, "shape") : shape, count};
+}
+
+/// The tensor of a value, or a status in `failure`.
+light::Tensor* DenseTensor(Slot slot, const ValueAdapter& value, OrtErrorCode code, OrtStatus** failure) {
+  light::Tensor* tensor = value.tensor();
+  if (tensor == nullptr) [[unlikely]] *failure = slot.Fail(code, "value: a dense tensor is expected, got another value");
+  return tensor;
+}
+
+OrtStatus* ORT_API_CALL CreateTensorAsOrtValue(OrtAllocator* allocator, const int64_t* shape, size_t shape_len,
+                                               ONNXTensorElementDataType type, OrtValue** out) noexcept {
+  return Guard("CreateTensorAsOrtValue", [&] {
+    const auto destination = Out(out);
+    destination = ValueAdapter::Allocate(Require(allocator, "allocator"), Extents(shape, shape_len), type);
+  });
+}
+
+OrtStatus* ORT_API_CALL CreateTensorWithDataAsOrtValue(const OrtMemoryInfo* info, void* data, size_t data_len,
+                                                       const int64_t* shape, size_t shape_len,
+                                                       ONNXTensorElementDataType type, OrtValue** out) noexcept {
+  return Guard("CreateTensorWithDataAsOrtValue", [&] {
+    const auto destination = Out(out);
+    const MemoryDescription& memory = Borrow(info).description();
+    destination = ValueAdapter::Wrap(memory, data, data_len, Extents(shape, shape_len), type);
+  });
+}
+
+OrtStatus* ORT_API_CALL IsTensor(const OrtValue* value, int* out) noexcept {
+  return Guard("IsTensor", [&] { Out(out) = Borrow(value).tensor() != nullptr ? 1 : 0; });
+}
+
+OrtStatus* ORT_API_CALL HasValue(const OrtValue* value, int* out) noexcept {
+  // Real libraries ask this of the null that stands for an omitted input.
+  return Guard("HasValue", [&] { Out(out) = value != nullptr && !Borrow(value).is_empty() ? 1 : 0; });
+}
+
+OrtStatus* ORT_API_CALL GetTensorMutableData(OrtValue* value, void** out) noexcept {
+  return Guard("GetTensorMutableData", [&](Slot slot) -> OrtStatus* {
+    OrtStatus* failure = nullptr;
+    if (light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_FAIL, &failure)) Out(out) = tensor->data();
+    return failure;
+  });
+}
+
+OrtStatus* ORT_API_CALL GetTensorData(const OrtValue* value, const void** out) noexcept {
+  return Guard("GetTensorData", [&](Slot slot) -> OrtStatus* {
+    OrtStatus* failure = nullptr;
+    if (const light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_FAIL, &failure)) Out(out) = tensor->data();
+    return failure;
+  });
+}
+
+OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTypeAndShapeInfo** out) noexcept {
+  return Guard("GetTensorTypeAndShape", [&](Slot slot) -> OrtStatus* {
+    // The embedded info changes hands, the value does not.
+    ValueAdapter& adapter = Borrow(const_cast<OrtValue*>(value));
+    const auto destination = Out(out);
+    if (adapter.tensor() == nullptr) [[unlikely]] {
+      return slot.Fail(adapter.is_empty() ? ORT_INVALID_ARGUMENT : ORT_FAIL,
+                       "value: a tensor is expected, got %s", adapter.is_empty() ? "an empty value" : "another value");
+    }
+    if (TensorTypeAndShapeAdapter* embedded = adapter.OpenShape()) [[likely]] {
+      OrtTensorTypeAndShapeInfo* handle = Lend<OrtTensorTypeAndShapeInfo>(*embedded);
+      if (ort_abi::checked_hooks != nullptr) [[unlikely]] ort_abi::checked_hooks->give(handle, kTypeAndShapeKind);
+      destination = handle;
+    } else {
+      destination = TensorTypeAndShapeAdapter::CopyOf(*adapter.tensor());
+    }
+    return nullptr;
+  });
+}
+
+OrtStatus* ORT_API_CALL GetTensorMemoryInfo(const OrtValue* value, const OrtMemoryInfo** out) noexcept {
+  return Guard("GetTensorMemoryInfo", [&](Slot slot) -> OrtStatus* {
+    const ValueAdapter& adapter = Borrow(value);
+    OrtStatus* failure = nullptr;
+    if (DenseTensor(slot, adapter, ORT_FAIL, &failure)) Out(out) = Lend<OrtMemoryInfo>(adapter.memory());
+    return failure;
+  });
+}
+
+OrtStatus* ORT_API_CALL GetTensorSizeInBytes(const OrtValue* value, size_t* size) noexcept {
+  return Guard("GetTensorSizeInBytes", [&](Slot slot) -> OrtStatus* {
+    OrtStatus* failure = nullptr;
+    const light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_INVALID_ARGUMENT, &failure);
+    if (tensor == nullptr) return failure;
+    if (tensor->type() == light::ElementType::kString) {
+      return slot.Fail(ORT_INVALID_ARGUMENT, "value: strings have no size in bytes");
+    }
+    Out(size, "size") = tensor->byte_size();
+    return nullptr;
+  });
+}
+
+OrtStatus* ORT_API_CALL GetTensorElementTypeAndShapeDataReference(const OrtValue* value,
+                                                                  ONNXTensorElementDataType* elem_type,
+                                                                  const int64_t** shape_data,
+                                                                  size_t* shape_data_count) noexcept {
+  return Guard("GetTensorElementTypeAndShapeDataReference", [&](Slot slot) -> OrtStatus* {
+    OrtStatus* failure = nullptr;
+    const light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_INVALID_ARGUMENT, &failure);
+    if (tensor == nullptr) return failure;
+    const auto element = Out(elem_type, "elem_type");
+    const auto data = Out(shape_data, "shape_data");
+    const auto count = Out(shape_data_count, "shape_data_count");
+    element = static_cast<ONNXTensorElementDataType>(conversions::ToOrt(tensor->type()));
+    data = tensor->rank() > 0 ? tensor->dims().data() : nullptr;
+    count = tensor->rank();
+    return nullptr;
+  });
+}
+
+void ORT_API_CALL ReleaseValue(OrtValue* value) noexcept {
+  auto adapter = TakeIn("ReleaseValue", value);
+  if (adapter != nullptr && !adapter->is_owned()) {
+    checked::Report("release_of_borrowed", "ReleaseValue: inputs, outputs and constants of a kernel are borrowed");
+    adapter.release();
+  }
+}
+
+}  // namespace
+
+void FillValues(OrtApi& table) noexcept {
+  table.CreateTensorAsOrtValue = CreateTensorAsOrtValue;
+  table.CreateTensorWithDataAsOrtValue = CreateTensorWithDataAsOrtValue;
+  table.IsTensor = IsTensor;
+  table.HasValue = HasValue;
+  table.GetTensorMutableData = GetTensorMutableData;
+  table.GetTensorData = GetTensorData;
+  table.GetTensorTypeAndShape = GetTensorTypeAndShape;
+  table.GetTensorMemoryInfo = GetTensorMemoryInfo;
+  table.GetTensorSizeInBytes = GetTensorSizeInBytes;
+  table.GetTensorElementTypeAndShapeDataReference = GetTensorElementTypeAndShapeDataReference;
+  table.ReleaseValue = ReleaseValue;
+}
+
+}  // namespace ort_host::abi

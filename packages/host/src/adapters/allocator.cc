@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/allocator.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include <ort_abi/callbacks.h>
+#include <ort_abi/out.h>
+
+#include "abi/guard.h"
+#include "adapters/checked.h"
+#include "adapters/logger.h"
+#include "adapters/status.h"
+#include "conversions/buffer.h"
+
+namespace ort_host {
+namespace {
+
+constexpr std::uint64_t kLiveBlock = 0x4b4c424c49474854;
+constexpr std::uint64_t kFreedBlock = 0x4445455246474854;
+/// More than an address space has; asking for it would only disturb the process.
+constexpr std::size_t kMaxBlock = std::size_t{1} << 46;
+
+/// In front of each block: what Free needs to know, whichever allocator it is asked through.
+struct alignas(conversions::kBufferAlignment) BlockHeader {
+  std::uint64_t tag = kLiveBlock;
+  std::size_t bytes = 0;
+  std::shared_ptr<BudgetLink> budget;
+};
+static_assert(sizeof(BlockHeader) == conversions::kBufferAlignment);
+
+HostAllocator& Self(OrtAllocator* allocator) noexcept { return *static_cast<HostAllocator*>(allocator); }
+
+void* ORT_API_CALL AllocThunk(OrtAllocator* allocator, size_t bytes) { return Self(allocator).TryAllocate(bytes); }
+void* ORT_API_CALL ReserveThunk(OrtAllocator* allocator, size_t bytes) { return Self(allocator).TryAllocate(bytes); }
+void* ORT_API_CALL StreamThunk(OrtAllocator* allocator, size_t bytes, OrtSyncStream*) {
+  return Self(allocator).TryAllocate(bytes);
+}
+void ORT_API_CALL FreeThunk(OrtAllocator*, void* block) { HostAllocator::Free(block); }
+const OrtMemoryInfo* ORT_API_CALL InfoThunk(const OrtAllocator* allocator) {
+  return ort_abi::Lend<OrtMemoryInfo>(static_cast<const HostAllocator*>(allocator)->memory());
+}
+OrtStatus* ORT_API_CALL StatsThunk(const OrtAllocator* allocator, OrtKeyValuePairs** out) noexcept {
+  return abi::Guard("OrtAllocator.GetStats", [&] {
+    abi::Out(out) = static_cast<const HostAllocator*>(allocator)->MakeStats();
+  });
+}
+
+}  // namespace
+
+void BudgetLink::Attach(light::MemoryBudget* budget) noexcept {
+  std::lock_guard lock(mutex_);
+  budget_ = budget;
+}
+
+bool BudgetLink::TryCharge(std::size_t bytes) noexcept {
+  std::lock_guard lock(mutex_);
+  return budget_ == nullptr || budget_->TryCharge(bytes);
+}
+
+void BudgetLink::Release(std::size_t bytes) noexcept {
+  std::lock_guard lock(mutex_);
+  if (budget_ != nullptr) budget_->Release(bytes);
+}
+
+bool BudgetLink::Describe(std::size_t* limit, std::size_t* used) const noexcept {
+  std::lock_guard lock(mutex_);
+  if (budget_ == nullptr) return false;
+  *limit = budget_->limit();
+  *used = budget_->used();
+  return true;
+}
+
+HostAllocator::HostAllocator(const MemoryDescription& memory, std::shared_ptr<BudgetLink> budget, std::string user)
+    : OrtAllocator{}, memory_(memory), budget_(std::move(budget)), user_(std::move(user)) {
+  version = ORT_API_VERSION;
+  Alloc = AllocThunk;
+  OrtAllocator::Free = FreeThunk;
+  Info = InfoThunk;
+  Reserve = ReserveThunk;
+  GetStats = StatsThunk;
+  AllocOnStream = budget_ != nullptr ? StreamThunk : nullptr;
+  Shrink = nullptr;
+}
+
+HostAllocator& HostAllocator::Default() noexcept {
+  static HostAllocator& allocator = *new HostAllocator(CpuMemory(OrtDeviceAllocator), nullptr, "default allocator");
+  return allocator;
+}
+
+HostAllocator* HostAllocator::From(const OrtAllocator* allocator) noexcept {
+  if (allocator->Alloc != AllocThunk) return nullptr;
+  return static_cast<HostAllocator*>(const_cast<OrtAllocator*>(allocator));
+}
+
+void* HostAllocator::Allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = nullptr;
+  if (bytes <= kMaxBlock) {
+    if (budget_ != nullptr && !budget_->TryCharge(bytes)) {
+      std::size_t limit = 0;
+      std::size_t used = 0;
+      budget_->Describe(&limit, &used);
+      throw ort_abi::StatusError(ORT_FAIL, user_ + ": needs " + std::to_string(bytes) +
+                                               " bytes, over the memory limit of " + std::to_string(limit) +
+                                               " bytes (" + std::to_string(used) + " in use)");
+    }
+    constexpr std::size_t kAlign = conversions::kBufferAlignment;
+    memory = std::aligned_alloc(kAlign, (sizeof(BlockHeader) + bytes + kAlign - 1) / kAlign * kAlign);
+    if (memory == nullptr && budget_ != nullptr) budget_->Release(bytes);
+  }
+  if (memory == nullptr) {
+    throw ort_abi::StatusError(ORT_RUNTIME_EXCEPTION,
+                               user_ + ": out of memory, asked for " + std::to_string(bytes) + " bytes");
+  }
+  auto* header = new (memory) BlockHeader{kLiveBlock, bytes, budget_};
+  return header + 1;
+}
+
+void* HostAllocator::TryAllocate(std::size_t bytes) noexcept {
+  try {
+    return Allocate(bytes);
+  } catch (const std::exception& error) {
+    LogLine(ORT_LOGGING_LEVEL_WARNING, std::string("OrtAllocator.Alloc: ") + error.what());
+    return nullptr;
+  }
+}
+
+void HostAllocator::Free(void* block) noexcept {
+  if (block == nullptr) return;
+  auto* header = static_cast<BlockHeader*>(block) - 1;
+  if (header->tag != kLiveBlock) [[unlikely]] {
+    checked::Report("double_release", header->tag == kFreedBlock ? "OrtAllocator.Free: the block was freed before"
+                                                                 : "OrtAllocator.Free: the block is none of ours");
+    return;
+  }
+  if (header->budget != nullptr) header->budget->Release(header->bytes);
+  header->~BlockHeader();
+  *const_cast<volatile std::uint64_t*>(&header->tag) = kFreedBlock;
+  std::free(header);
+}
+
+std::unique_ptr<KeyValuePairsAdapter> HostAllocator::MakeStats() const {
+  auto stats = std::make_unique<KeyValuePairsAdapter>();
+  std::size_t limit = 0;
+  std::size_t used = 0;
+  if (budget_ != nullptr && budget_->Describe(&limit, &used)) {
+    stats->Set("InUse", std::to_string(used));
+    stats->Set("Limit", std::to_string(limit));
+  }
+  return stats;
+}
+
+void* AllocateWith(OrtAllocator* allocator, std::size_t bytes) {
+  if (HostAllocator* ours = HostAllocator::From(allocator)) return ours->Allocate(bytes);
+  ort_abi::RequireVersion(allocator);
+  return ort_abi::Call<&OrtAllocator::Alloc, HostStatus>(allocator, bytes);
+}
+
+void FreeWith(OrtAllocator* allocator, void* block) noexcept {
+  if (HostAllocator::From(allocator) != nullptr) return HostAllocator::Free(block);
+  try {
+    ort_abi::Call<&OrtAllocator::Free, HostStatus>(allocator, block);
+  } catch (const std::exception& error) {
+    LogLine(ORT_LOGGING_LEVEL_ERROR, error.what());
+  }
+}
+
+}  // namespace ort_host

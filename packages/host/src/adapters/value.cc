@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/value.h"
+
+#include <new>
+
+#include <ort_abi/callbacks.h>
+#include <ort_abi/status_error.h>
+
+#include "adapters/allocator.h"
+#include "adapters/status.h"
+#include "conversions/checked_size.h"
+#include "conversions/shape.h"
+
+namespace ort_host {
+
+using conversions::ElementType;
+using ort_abi::StatusError;
+
+struct ValueAdapter::Owned {
+  explicit Owned(const MemoryDescription& description) : memory(description) {}
+  Owned(const Owned&) = delete;
+  ~Owned() {
+    if (tensor.type() == ElementType::kString && block != nullptr) {
+      std::destroy_n(static_cast<std::string*>(block), tensor.element_count());
+    }
+    if (block != nullptr) FreeWith(allocator, block);
+  }
+
+  light::Tensor tensor;
+  MemoryInfoAdapter memory;
+  OrtAllocator* allocator = nullptr;
+  void* block = nullptr;
+};
+
+namespace {
+
+ElementType DenseElement(int element) {
+  const auto type = conversions::FromOrt(element);
+  if (!type || *type == ElementType::kUndefined || *type == ElementType::kComplex64 ||
+      *type == ElementType::kComplex128) {
+    throw StatusError(ORT_NOT_IMPLEMENTED, "element type: there are no tensors of it, got " + std::to_string(element));
+  }
+  return *type;
+}
+
+std::size_t DenseBytes(ElementType type, std::span<const int64_t> dims, OrtErrorCode negative) {
+  for (const int64_t dim : dims) {
+    if (dim < 0) {
+      throw StatusError(negative, "shape: an extent is negative, got " + conversions::FormatExtents(dims));
+    }
+  }
+  const auto bytes = conversions::CheckedByteSize(type, dims);
+  if (!bytes) {
+    throw StatusError(ORT_FAIL, "shape: the size overflows, got " + std::string(conversions::Name(type)) +
+                                    conversions::FormatExtents(dims));
+  }
+  return *bytes;
+}
+
+MemoryDescription DescriptionOf(OrtAllocator* allocator) {
+  if (const HostAllocator* ours = HostAllocator::From(allocator)) return ours->memory().description();
+  const OrtMemoryInfo* info = ort_abi::Call<&OrtAllocator::Info, HostStatus>(static_cast<const OrtAllocator*>(allocator));
+  return ort_abi::Borrow(info, "memory info of the allocator").description();
+}
+
+}  // namespace
+
+ValueAdapter::ValueAdapter(std::unique_ptr<Owned> owned, Mode mode) noexcept
+    : AdapterBase(kValueKind),
+      mode_(mode),
+      tensor_(&owned->tensor),
+      value_(nullptr),
+      memory_(&owned->memory),
+      owned_(owned.release()) {}
+
+void ValueAdapter::DeleteOwned() noexcept { delete owned_; }
+
+std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, std::span<const int64_t> dims,
+                                                     int element) {
+  ort_abi::RequireVersion(allocator);
+  const ElementType type = DenseElement(element);
+  const std::size_t bytes = DenseBytes(type, dims, ORT_FAIL);
+  const MemoryDescription memory = DescriptionOf(allocator);
+  if (!memory.is_plain_cpu()) {
+    throw StatusError(ORT_INVALID_ARGUMENT, "allocator: only plain CPU memory holds tensors, got " + memory.name);
+  }
+  auto owned = std::make_unique<Owned>(memory);
+  owned->allocator = allocator;
+  void* block = nullptr;
+  if (bytes > 0) {
+    block = AllocateWith(allocator, bytes);
+    if (block == nullptr) {
+      throw StatusError(ORT_FAIL, "allocator: no memory for the tensor, asked for " + std::to_string(bytes) + " bytes");
+    }
+  }
+  try {
+    owned->tensor = light::Tensor::Borrow(type, dims, block);
+  } catch (...) {
+    FreeWith(allocator, block);
+    throw;
+  }
+  if (type == ElementType::kString && block != nullptr) {
+    std::uninitialized_value_construct_n(static_cast<std::string*>(block), owned->tensor.element_count());
+  }
+  owned->block = block;
+  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kOwned));
+}
+
+std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory, void* data, std::size_t bytes,
+                                                 std::span<const int64_t> dims, int element) {
+  const ElementType type = DenseElement(element);
+  if (type == ElementType::kString) {
+    throw StatusError(ORT_NOT_IMPLEMENTED, "element type: memory of the caller cannot hold strings");
+  }
+  if (!memory.is_plain_cpu()) {
+    throw StatusError(ORT_INVALID_ARGUMENT, "memory info: only plain CPU memory holds tensors, got " + memory.name);
+  }
+  const std::size_t needed = DenseBytes(type, dims, ORT_INVALID_ARGUMENT);
+  if (bytes < needed) {
+    throw StatusError(ORT_INVALID_ARGUMENT, "data: the tensor needs " + std::to_string(needed) + " bytes, got " +
+                                                std::to_string(bytes));
+  }
+  if (data == nullptr && needed > 0) throw StatusError(ORT_INVALID_ARGUMENT, "data is null");
+  auto owned = std::make_unique<Owned>(memory);
+  owned->tensor = light::Tensor::Borrow(type, dims, data);
+  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kOwned));
+}
+
+std::unique_ptr<ValueAdapter> ValueAdapter::Constant(const light::Tensor& tensor) {
+  auto owned = std::make_unique<Owned>(CpuMemory(OrtArenaAllocator));
+  owned->tensor = tensor;
+  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kConstant));
+}
+
+}  // namespace ort_host
