@@ -11,6 +11,7 @@
 #include "engine/host_error.h"
 #include "light/boundary_io.h"
 #include "light/session.h"
+#include "loader/load_policy.h"
 
 // What the Python face sees of the host, and all it sees. Every function here throws HostError and nothing else.
 
@@ -23,19 +24,6 @@ class SessionImpl;
 const char* ProductVersion() noexcept;
 /// `onnx-light-ort-host X.Y.Z, ORT C ABI 30, not ONNX Runtime`.
 const char* BuildInfo() noexcept;
-
-/// Where libraries may come from. Checked before anything of a library is opened.
-struct LoadPolicy {
-  std::vector<std::string> allowed_roots;  ///< empty: anywhere. Compared after links are resolved
-  bool follow_links = true;                ///< false: a path with a symbolic link in it is refused
-  bool require_owner = false;              ///< true: the file must belong to this user or to root, and nobody else may write it
-  bool audited_only = false;               ///< true: only libraries on the shipped list
-  bool unload = false;                     ///< true: really close a library when the last session that uses it is gone
-};
-
-/// The policy for libraries registered from now on; process-wide.
-void SetLoadPolicy(LoadPolicy policy);
-LoadPolicy GetLoadPolicy();
 
 /// Turns the process-wide checked mode on. Throws HostError once a library has been loaded.
 void EnableCheckedMode();
@@ -117,7 +105,7 @@ struct AssignmentRow {
   std::string provider;
   std::string kernel;
   int partition = -1;
-  std::string reason;
+  std::string reason;   ///< of a library's kernel also whether the library is on the list of tested ones
   std::string library;  ///< path of the library that brought the kernel, else ""
 };
 
@@ -167,6 +155,7 @@ class RunCall final : public light::BoundaryIo {
   Session& session_;
   std::vector<light::Value> inputs_;
   std::vector<light::Value> outputs_;
+  std::size_t charged_ = 0;  // bytes of outputs, while Run is under way
 };
 
 }  // namespace ort_host

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridge/hosted_kernel.h"
+
+#include <utility>
+#include <vector>
+
+#include <ort_abi/callbacks.h>
+
+#include "abi/tables.h"
+#include "adapters/kernel_context.h"
+#include "adapters/logger.h"
+#include "adapters/status.h"
+#include "light/error.h"
+
+namespace ort_host {
+namespace {
+
+using ort_abi::CallFunction;
+using ort_abi::Lend;
+using ort_abi::StatusError;
+
+/// A library's kernel at one node. What a run could decide is decided here: which compute callback, and which outputs
+/// must be there afterwards.
+class HostedKernel final : public light::KernelBase {
+ public:
+  HostedKernel(CustomOpPtr op, const light::KernelInfo& info, std::shared_ptr<const KernelContent> content)
+      : op_(std::move(op)), info_(std::move(content)) {
+    if (op_->computes_by_v2) {
+      compute_v2_ = op_->op->KernelComputeV2;
+    } else {
+      compute_ = op_->op->KernelCompute;
+    }
+    // An optional output may be left out, unless somebody in the graph waits for it.
+    for (std::size_t i = 0; i < info.output_count(); ++i) {
+      const CustomOpArgument* output = op_->outputs.At(i);
+      const bool is_used = info.HasOutput(i) && !info.graph().value(info.node().outputs[i]).uses.empty();
+      may_be_missing_.push_back(output != nullptr && output->is_optional && !is_used);
+    }
+    Create();
+  }
+
+  ~HostedKernel() override {
+    if (!is_created_) return;
+    try {
+      ort_abi::Call<&OrtCustomOp::KernelDestroy, HostStatus>(op_->op, kernel_);
+    } catch (const std::exception& error) {
+      LogLine(ORT_LOGGING_LEVEL_ERROR, content().label + ": " + error.what());
+    }
+  }
+
+  void Run(light::RuntimeContext& runtime) override {
+    KernelContextAdapter context(content(), runtime);
+    OrtKernelContext* handle = Lend<OrtKernelContext>(context);
+    try {
+      if (compute_v2_ != nullptr) {
+        CallFunction<HostStatus>(kComputeV2, compute_v2_, kernel_, handle);
+      } else {
+        CallFunction<HostStatus>(kCompute, compute_, kernel_, handle);
+      }
+    } catch (const StatusError& error) {
+      throw ToLightError(error.code(), content().label + ": " + error.what());
+    }
+    if (context.FirstMissingOutput() != context.output_count()) [[unlikely]] JudgeMissing(context);
+  }
+
+ private:
+  static constexpr const char* kCompute = ort_abi::MemberInfo<&OrtCustomOp::KernelCompute>::kLabel;
+  static constexpr const char* kComputeV2 = ort_abi::MemberInfo<&OrtCustomOp::KernelComputeV2>::kLabel;
+
+  const KernelContent& content() const noexcept { return info_.content(); }
+
+  void Create() {
+    const OrtApi* api = &abi::Api();
+    const OrtKernelInfo* info = Lend<OrtKernelInfo>(info_);
+    try {
+      if (op_->creates_by_v2) {
+        ort_abi::Call<&OrtCustomOp::CreateKernelV2, HostStatus>(op_->op, api, info, &kernel_);
+      } else {
+        kernel_ = ort_abi::Call<&OrtCustomOp::CreateKernel, HostStatus>(op_->op, api, info);
+      }
+    } catch (const StatusError& error) {
+      throw light::Error(light::ErrorCode::kRuntimeException, content().label + ": " + error.what());
+    }
+    is_created_ = true;  // null is a legal kernel
+  }
+
+  [[gnu::cold, gnu::noinline]] void JudgeMissing(KernelContextAdapter& context) const {
+    for (std::size_t i = 0; i < context.output_count(); ++i) {
+      if (context.FindOutput(i) != nullptr || !context.OutputRequested(i)) continue;
+      if (!may_be_missing_[i]) {
+        throw light::Error(light::ErrorCode::kFail,
+                           content().label + ": output " + std::to_string(i) + " ('" + content().outputs[i].name +
+                               "') was never produced, although the compute callback reported success");
+      }
+      context.runtime().SetOutputValue(i, light::Value());
+    }
+  }
+
+  CustomOpPtr op_;  // keeps the library
+  const KernelInfoAdapter info_;  // libraries may keep what CreateKernel got
+  void* kernel_ = nullptr;
+  decltype(OrtCustomOp::KernelComputeV2) compute_v2_ = nullptr;
+  decltype(OrtCustomOp::KernelCompute) compute_ = nullptr;
+  std::vector<bool> may_be_missing_;
+  bool is_created_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<light::KernelBase> MakeHostedKernel(const CustomOpPtr& op, const std::shared_ptr<SessionScope>& scope,
+                                                    const light::KernelInfo& info) {
+  auto content = std::make_shared<KernelContent>(info, scope, op->library->path());
+  content->since_version = op->start;  // the op's own, where versions were split between overloads
+  return std::make_unique<HostedKernel>(op, info, std::move(content));
+}
+
+}  // namespace ort_host

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "adapters/checked.h"
+#include "engine/engine.h"
+#include "engine/session_impl.h"
+#include "light/model_reader.h"
+#include "loader/loaded_library.h"
+
+namespace ort_host {
+namespace {
+
+NodeArg Describe(const light::GraphValue& value) {
+  NodeArg arg;
+  arg.name = value.name;
+  arg.type = value.type.ToString();
+  arg.is_optional = value.is_overridable;
+  if (!value.type.is_tensor()) return arg;
+  arg.element_type = conversions::ToOnnx(value.type.element);
+  arg.has_shape = value.type.shape.has_rank();
+  for (const light::Dim& dim : value.type.shape.dims()) {
+    arg.extents.push_back(dim.extent());
+    arg.symbols.push_back(dim.symbol());
+  }
+  return arg;
+}
+
+std::vector<NodeArg> DescribeAll(const light::Graph& graph, const std::vector<light::ValueId>& ids) {
+  std::vector<NodeArg> args;
+  for (const light::ValueId id : ids) args.push_back(Describe(graph.value(id)));
+  return args;
+}
+
+/// Runs `make` and lets nothing but HostError out.
+template <class Make>
+auto AsHost(Make&& make) {
+  try {
+    return make();
+  } catch (const std::exception&) {
+    RethrowAsHostError();
+  }
+}
+
+}  // namespace
+
+SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsImpl& options)
+    : checked_mark_(checked::enabled() ? checked::Mark() : 0),
+      sources_(options.Sources()),
+      scope_(std::make_shared<SessionScope>(options.adapter.config(), options.log_severity, options.log_id)),
+      custom_ops_(std::make_unique<CustomOps>(sources_, scope_, CustomOps::Options{options.allow_onnx_override})) {
+  light::SessionConfig config;
+  config.intra_op_threads = options.intra_op_threads;
+  config.memory_limit_bytes = options.memory_limit_bytes;
+  config.schemas = &custom_ops_->schemas();
+  config.sources.overrides = &custom_ops_->overrides();
+  config.sources.custom = &custom_ops_->kernels();
+  config.warn = [scope = scope_](const std::string& line) {
+    scope->logger().Log(ORT_LOGGING_LEVEL_WARNING, line.c_str());
+  };
+  session_ = std::make_unique<light::Session>(std::move(model), config);
+  inputs_ = DescribeAll(session_->graph(), session_->graph().inputs());
+  outputs_ = DescribeAll(session_->graph(), session_->graph().outputs());
+}
+
+SessionImpl::~SessionImpl() {
+  scope_->Close();  // what libraries free from here on is charged to nobody: the budget ends with the session
+  session_.reset();
+  custom_ops_.reset();
+  if (checked::enabled()) checked::EndSession(checked_mark_);
+}
+
+Session::Session(std::unique_ptr<SessionImpl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+
+std::unique_ptr<Session> Session::FromFile(const std::string& path, const SessionOptions& options) {
+  return AsHost([&] {
+    return std::unique_ptr<Session>(
+        new Session(std::make_unique<SessionImpl>(light::ReadModelFile(path), options.impl())));
+  });
+}
+
+std::unique_ptr<Session> Session::FromBytes(const void* bytes, std::size_t size, const SessionOptions& options) {
+  return AsHost([&] {
+    return std::unique_ptr<Session>(
+        new Session(std::make_unique<SessionImpl>(light::ReadModel(bytes, size), options.impl())));
+  });
+}
+
+const std::vector<NodeArg>& Session::inputs() const noexcept { return impl_->inputs(); }
+const std::vector<NodeArg>& Session::outputs() const noexcept { return impl_->outputs(); }
+const light::ModelInfo& Session::model() const noexcept { return impl_->session().graph().model(); }
+const std::string& Session::graph_name() const noexcept { return impl_->session().graph().name(); }
+
+std::vector<AssignmentRow> Session::assignments() const {
+  return AsHost([&] {
+    std::vector<AssignmentRow> rows;
+    const light::Graph& graph = impl_->session().graph();
+    for (const light::NodeAssignment& assigned : impl_->session().assignment().nodes) {
+      const light::Node& node = graph.node(assigned.node);
+      AssignmentRow row;
+      row.index = static_cast<int>(node.id);
+      row.name = node.name;
+      row.domain = node.domain;
+      row.op_type = node.op_type;
+      row.provider = assigned.provider;
+      row.kernel = assigned.kernel;
+      row.partition = assigned.partition;
+      row.reason = assigned.reason;
+      if (const LoadedLibrary* library = impl_->custom_ops().LibraryOf(assigned.entry)) {
+        row.library = library->path();
+        row.reason += library->audit() == nullptr ? "; unaudited library"
+                                                  : std::string("; audited as ") + library->audit()->name + " " +
+                                                        library->audit()->version;
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  });
+}
+
+}  // namespace ort_host

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "adapters/session_scope.h"
+#include "bridge/custom_ops.h"
+#include "engine/engine.h"
+#include "engine/session_options_impl.h"
+
+namespace ort_host {
+
+/// What a Session holds, in the order in which it must be made; it ends in the reverse: kernels, then what they were
+/// made from, then the domains, then the libraries.
+class SessionImpl {
+ public:
+  /// Throws light::Error, StatusError.
+  SessionImpl(light::ModelDef model, const SessionOptionsImpl& options);
+  ~SessionImpl();
+
+  light::Session& session() noexcept { return *session_; }
+  const light::Session& session() const noexcept { return *session_; }
+  const CustomOps& custom_ops() const noexcept { return *custom_ops_; }
+  const std::vector<NodeArg>& inputs() const noexcept { return inputs_; }
+  const std::vector<NodeArg>& outputs() const noexcept { return outputs_; }
+
+ private:
+  std::size_t checked_mark_;
+  std::vector<CustomOpSource> sources_;  // keeps domains and libraries
+  std::shared_ptr<SessionScope> scope_;
+  std::unique_ptr<CustomOps> custom_ops_;
+  std::unique_ptr<light::Session> session_;
+  std::vector<NodeArg> inputs_;
+  std::vector<NodeArg> outputs_;
+};
+
+}  // namespace ort_host

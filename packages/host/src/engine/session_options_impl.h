@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/session_options.h"
+#include "bridge/custom_ops.h"
+#include "light/memory_budget.h"
+
+namespace ort_host {
+
+/// What SessionOptions hold. Sessions copy what they need.
+struct SessionOptionsImpl {
+  SessionOptionsAdapter adapter;  ///< domains and config entries, as libraries see them
+  std::map<std::string, std::shared_ptr<LoadedLibrary>> libraries;  ///< registered ones, by path
+  int intra_op_threads = 0;
+  std::size_t memory_limit_bytes = light::MemoryBudget::kUnlimited;
+  int log_severity = -1;
+  std::string log_id;
+  bool allow_onnx_override = false;
+
+  /// The domains with the libraries that keep their ops alive.
+  std::vector<CustomOpSource> Sources() const;
+};
+
+}  // namespace ort_host

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ort_host {
+
+/// A published library that the tests of this host run, unmodified.
+struct AuditedLibrary {
+  const char* name;
+  const char* version;
+  const char* file_name;
+  uint64_t bytes;
+  const char* sha256;
+  const char* profile;  ///< `custom_ops`, `kernel_ep` or `compiled_ep`
+  int abi;              ///< API version that it asks for
+};
+
+/// The row of the list that this very file is, or null. The hash is computed only for a file of a listed name and size.
+const AuditedLibrary* FindAudited(const std::string& path);
+
+}  // namespace ort_host

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/loaded_library.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include <ort_abi/ort_c_api.h>
+
+#include "adapters/logger.h"
+#include "engine/host_error.h"
+#include "loader/mapped_objects.h"
+
+namespace ort_host {
+namespace {
+
+struct Libraries {
+  std::mutex mutex;
+  // An entry stays when its library is no longer held: whether a mapped file was mapped by us must be known later.
+  std::map<FileId, std::weak_ptr<LoadedLibrary>> by_file;
+};
+
+/// Never destroyed: sessions may outlive static destruction.
+Libraries& All() {
+  static auto* libraries = new Libraries();
+  return *libraries;
+}
+
+/// State that a library shares with every other user of ORT's C++ interface in the process, or "".
+std::string UniqueOrtState(const ElfFile& file) {
+  for (const ElfFile::Symbol& symbol : file.symbols()) {
+    if (symbol.is_defined && symbol.is_unique && symbol.name.find("3Ort") != std::string_view::npos) {
+      return std::string(symbol.name);
+    }
+  }
+  return "";
+}
+
+/// Two hosts would share a library's globals, such as the table that its C++ wrapper keeps.
+std::string RefuseBesideOnnxRuntime(const ElfFile& file, const std::string& resolved) {
+  const std::string runtime = MappedOnnxRuntime();
+  if (runtime.empty()) return "";
+  const FileId id = IdOfFile(resolved);
+  if (IsMapped(id)) {
+    const std::lock_guard lock(All().mutex);
+    if (!All().by_file.contains(id)) {
+      return "somebody else has loaded it into this process, where " + runtime +
+             " is loaded too; two hosts would share its globals";
+    }
+  }
+  const std::string state = UniqueOrtState(file);
+  if (state.empty()) return "";
+  return "it exports the process-wide symbol " + state + ", and " + runtime + " is loaded; two hosts would share it";
+}
+
+}  // namespace
+
+std::string WhyRefused(const std::string& given, const std::string& resolved, const DependencyClosure& closure) {
+  const LoadPolicy policy = GetLoadPolicy();
+  std::string reason = RefuseByPolicy(policy, given, resolved);
+  if (reason.empty() && policy.audited_only && FindAudited(resolved) == nullptr) {
+    reason = "the policy allows only libraries of the list of tested ones, and it is not on it";
+  }
+  if (reason.empty()) reason = RefuseClosure(closure);
+  if (reason.empty()) reason = RefuseBesideOnnxRuntime(closure.files.front(), resolved);
+  return reason;
+}
+
+std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* entry_point) {
+  const std::string resolved = ResolveLibraryPath(path);
+  const LoadPolicy policy = GetLoadPolicy();
+  // The policy may have changed since the library was loaded, so it is asked each time, and before the file is read.
+  if (const std::string reason = RefuseByPolicy(policy, path, resolved); !reason.empty()) {
+    throw HostError(ORT_FAIL, "library '" + path + "': refused: " + reason);
+  }
+  const FileId id = IdOfFile(resolved);
+  {
+    const std::lock_guard lock(All().mutex);
+    const auto known = All().by_file.find(id);
+    if (known != All().by_file.end()) {
+      auto library = known->second.lock();
+      if (library != nullptr && (!policy.audited_only || library->audit() != nullptr)) return library;
+    }
+  }
+  const DependencyClosure closure = ReadDependencyClosure(resolved);
+  if (const std::string reason = WhyRefused(path, resolved, closure); !reason.empty()) {
+    throw HostError(ORT_FAIL, "library '" + path + "': refused: " + reason);
+  }
+  if (!closure.files.front().Exports(entry_point)) {
+    throw HostError(ORT_FAIL, "library '" + path + "': exports no " + entry_point);
+  }
+  const AuditedLibrary* audit = FindAudited(resolved);
+  // Not under the lock: a library's static initialisers run here, and may take any time or lock.
+  auto library = std::make_shared<LoadedLibrary>(
+      resolved, policy.unload ? SharedLibrary::Lifetime::kObject : SharedLibrary::Lifetime::kProcess, audit);
+  {
+    const std::lock_guard lock(All().mutex);
+    auto& entry = All().by_file[id];
+    if (auto first = entry.lock()) return first;  // another thread was faster
+    entry = library;
+  }
+  if (audit == nullptr) {
+    LogLine(ORT_LOGGING_LEVEL_WARNING, resolved + ": unaudited: not on the list of libraries that this host is tested with");
+  }
+  return library;
+}
+
+bool HasLoadedLibraries() noexcept {
+  const std::lock_guard lock(All().mutex);
+  return !All().by_file.empty();
+}
+
+}  // namespace ort_host

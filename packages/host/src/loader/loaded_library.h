@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "loader/audited_libraries.h"
+#include "loader/dependency_closure.h"
+#include "loader/load_policy.h"
+#include "loader/shared_library.h"
+
+namespace ort_host {
+
+/// A plugin library of this host. Shared by everything whose code lies in it; by default its code stays mapped even
+/// when nobody holds it any more.
+class LoadedLibrary {
+ public:
+  LoadedLibrary(std::string path, SharedLibrary::Lifetime lifetime, const AuditedLibrary* audit)
+      : library_(std::move(path), lifetime), audit_(audit) {}
+
+  const std::string& path() const noexcept { return library_.path(); }
+  /// The library's row on the list of tested libraries, or null.
+  const AuditedLibrary* audit() const noexcept { return audit_; }
+  template <class Function>
+  Function* Find(const char* name) const noexcept {
+    return library_.Find<Function>(name);
+  }
+
+ private:
+  SharedLibrary library_;
+  const AuditedLibrary* audit_;
+};
+
+/// Loads the library at `path` under the process's policy, or shares it if it is loaded already, whatever path led to
+/// it. Nothing of it is opened before path, policy, file format and every dependency are checked.
+///
+/// Throws HostError naming the path: ORT_NO_SUCHFILE; ORT_FAIL with the rule that refused it, the missing dependency or
+/// symbol, or the missing `entry_point`.
+std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* entry_point);
+
+/// Why the host would not load the file, checked as LoadLibrary does and running nothing; "" if it would.
+std::string WhyRefused(const std::string& given, const std::string& resolved, const DependencyClosure& closure);
+
+/// True once a library has been loaded.
+bool HasLoadedLibraries() noexcept;
+
+}  // namespace ort_host

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/shared_library.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <utility>
+
+#include <ort_abi/ort_c_api.h>
+
+#include "adapters/logger.h"
+#include "engine/host_error.h"
+
+namespace ort_host {
+namespace {
+
+std::size_t CountThreads() {
+  std::error_code ignored;
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) ++count;
+  return count;
+}
+
+}  // namespace
+
+SharedLibrary::SharedLibrary(std::string path, Lifetime lifetime) : path_(std::move(path)), lifetime_(lifetime) {
+  const int stay = lifetime == Lifetime::kProcess ? RTLD_NODELETE : 0;
+  threads_before_ = CountThreads();
+  dlerror();
+  handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | stay);
+  if (handle_ == nullptr) {
+    const char* reason = dlerror();
+    throw HostError(ORT_FAIL, path_ + ": cannot be loaded: " + (reason != nullptr ? reason : "no reason given"));
+  }
+}
+
+SharedLibrary::~SharedLibrary() {
+  // With RTLD_NODELETE closing would only run nothing; a handle less is a handle less to reason about.
+  if (lifetime_ == Lifetime::kProcess) return;
+  if (CountThreads() > threads_before_) {
+    LogLine(ORT_LOGGING_LEVEL_WARNING, path_ + ": stays mapped, since threads were started after it was loaded");
+    return;
+  }
+  dlclose(handle_);
+}
+
+void* SharedLibrary::FindAddress(const char* name) const noexcept { return dlsym(handle_, name); }
+
+}  // namespace ort_host
