@@ -5,7 +5,7 @@ from .abi import E, PluginStruct, SlotError, Table, dims, text
 from .child import run_in_child
 from .custom_op import Arg, CustomOp, copy_first_input, read_tensor, write_output
 from .plugin_allocator import PluginAllocator
-from .probe import Probe
+from .probe import Probe, fixture_path
 
 __all__ = [
     "Arg",
@@ -18,6 +18,7 @@ __all__ = [
     "Table",
     "copy_first_input",
     "dims",
+    "fixture_path",
     "read_tensor",
     "run_in_child",
     "text",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes as C
 import functools
 import json
+import mmap
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -195,3 +196,15 @@ class PluginStruct:
     def set_pointer(self, name: str, pointer: int) -> None:
         """Write a raw address into a member."""
         C.c_void_p.from_buffer(self.memory, members(self.struct)[name]["offset_x86_64"]).value = pointer
+
+    def move_to_guard_page(self, size: int) -> None:
+        """Move the struct's first ``size`` bytes to the end of a page; reading one byte more ends the process."""
+        page = mmap.PAGESIZE
+        self._pages = mmap.mmap(-1, 2 * page)
+        start = C.addressof(C.c_char.from_buffer(self._pages))
+        C.memmove(start + page - size, self.address, size)
+        protect = C.CDLL(None, use_errno=True).mprotect
+        protect.argtypes = [C.c_void_p, C.c_size_t, C.c_int]
+        if protect(start + page, page, 0) != 0:
+            raise OSError(C.get_errno(), "mprotect failed")
+        self.address = start + page - size
