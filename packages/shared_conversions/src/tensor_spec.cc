@@ -20,11 +20,10 @@ const char* DisplayName(ElementType type) noexcept {
 }
 
 std::string Mismatch(const TensorSpec& spec, std::string_view given_type, std::span<const int64_t> given_extents) {
-  std::string text = spec.where + ": expected " + DisplayName(spec.type);
-  if (spec.shape.has_rank()) text += " " + spec.shape.ToString();
-  text += ", got ";
-  text += given_type;
-  return text + " " + FormatExtents(given_extents);
+  std::string text = spec.where;
+  text.append(": expected ").append(DisplayName(spec.type));
+  if (spec.shape.has_rank()) text.append(" ").append(spec.shape.ToString());
+  return text.append(", got ").append(given_type).append(" ").append(FormatExtents(given_extents));
 }
 
 }  // namespace conversions

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs ONNX models with native plugin libraries written for ONNX Runtime, without ONNX Runtime.
+
+The names are those of ONNX Runtime's Python package, so that a script for this subset runs under either import.
+"""
+
+from __future__ import annotations
+
+from ._version import __version__
+from .errors import (
+    DeviceReset,
+    EngineError,
+    EPFail,
+    Fail,
+    InvalidArgument,
+    InvalidGraph,
+    InvalidProtobuf,
+    ModelLoadCanceled,
+    ModelLoaded,
+    ModelRequiresCompilation,
+    NoModel,
+    NoSuchFile,
+    NotFound,
+    NotImplemented,
+    OrtHostError,
+    RuntimeException,
+)
+from .options import ExecutionMode, GraphOptimizationLevel, SessionOptions
+from .process import (
+    add_synthetic_hardware_device,
+    enable_checked_mode,
+    get_all_providers,
+    get_available_providers,
+    get_build_info,
+    get_device,
+    get_ep_devices,
+    get_load_policy,
+    get_version_string,
+    inspect_library,
+    register_execution_provider_library,
+    set_default_logger_severity,
+    set_load_policy,
+    support_matrix,
+    unregister_execution_provider_library,
+)
+from .records import LibraryReport, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from .session import InferenceSession
+
+__all__ = [
+    "DeviceReset",
+    "EPFail",
+    "EngineError",
+    "ExecutionMode",
+    "Fail",
+    "GraphOptimizationLevel",
+    "InferenceSession",
+    "InvalidArgument",
+    "InvalidGraph",
+    "InvalidProtobuf",
+    "LibraryReport",
+    "LoadPolicy",
+    "ModelLoadCanceled",
+    "ModelLoaded",
+    "ModelMetadata",
+    "ModelRequiresCompilation",
+    "NoModel",
+    "NoSuchFile",
+    "NodeArg",
+    "NodeAssignment",
+    "NotFound",
+    "NotImplemented",
+    "OrtHostError",
+    "RuntimeException",
+    "SessionOptions",
+    "SupportRow",
+    "__version__",
+    "add_synthetic_hardware_device",
+    "enable_checked_mode",
+    "get_all_providers",
+    "get_available_providers",
+    "get_build_info",
+    "get_device",
+    "get_ep_devices",
+    "get_load_policy",
+    "get_version_string",
+    "inspect_library",
+    "register_execution_provider_library",
+    "set_default_logger_severity",
+    "set_load_policy",
+    "support_matrix",
+    "unregister_execution_provider_library",
+]

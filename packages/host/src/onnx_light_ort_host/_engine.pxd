@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+# The boundary of the host's engine (engine/engine.h), and nothing else of C++.
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.pair cimport pair
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from onnx_light_shared.element_type cimport ElementType
+
+
+cdef extern from *:
+    """
+    #include <cstring>
+    #include <new>
+    #include <stdexcept>
+    #include "engine/host_error.h"
+
+    namespace {
+
+    // OrtErrorCode -> exception class, and the class for other codes under None. Set once, never released.
+    PyObject* error_classes = nullptr;
+
+    // Called while a C++ exception is being handled, with the GIL held.
+    void RaiseHostError() {
+        try {
+            throw;
+        } catch (const ort_host::HostError& error) {
+            PyObject* code = PyLong_FromLong(error.code());
+            PyObject* known = code != nullptr ? PyDict_GetItemWithError(error_classes, code) : nullptr;
+            PyObject* type = known != nullptr ? known : PyDict_GetItemWithError(error_classes, Py_None);
+            // A library's message may be in any encoding.
+            const auto size = static_cast<Py_ssize_t>(std::strlen(error.what()));
+            PyObject* text = PyUnicode_DecodeUTF8(error.what(), size, "replace");
+            PyObject* value = text != nullptr && type != nullptr ? PyObject_CallOneArg(type, text) : nullptr;
+            if (value != nullptr) {
+                if (known == nullptr) PyObject_SetAttrString(value, "code", code);
+                PyErr_SetObject(type, value);
+            }
+            Py_XDECREF(value);
+            Py_XDECREF(text);
+            Py_XDECREF(code);
+        } catch (const std::bad_alloc&) {
+            PyErr_NoMemory();
+        } catch (const std::exception& error) {
+            PyErr_SetString(PyExc_RuntimeError, error.what());
+        }
+    }
+
+    void SetErrorClasses(PyObject* classes) {
+        Py_INCREF(classes);
+        error_classes = classes;
+    }
+
+    }  // namespace
+    """
+    void RaiseHostError()
+    void SetErrorClasses(object classes)
+
+
+cdef extern from "light/tensor.h" namespace "light" nogil:
+    cdef cppclass Dims "conversions::Dims":
+        const int64_t* data() noexcept
+        size_t rank() noexcept
+
+    cdef cppclass Tensor:
+        ElementType type() noexcept
+        const Dims& dims() noexcept
+        void* data() noexcept
+        const shared_ptr[void]& owner() noexcept
+        void set_owner(shared_ptr[void] owner) noexcept
+
+
+cdef extern from "light/value.h" namespace "light" nogil:
+    cdef cppclass Value:
+        cbool is_none() noexcept
+        cbool is_tensor() noexcept
+        Tensor& tensor() noexcept
+
+
+cdef extern from "light/graph.h" namespace "light" nogil:
+    cdef cppclass ModelInfo:
+        string producer_name
+        string domain
+        int64_t model_version
+        string doc_string
+        vector[pair[string, string]] metadata
+
+
+cdef extern from "engine/engine.h" namespace "ort_host" nogil:
+    const char* ProductVersion() noexcept
+    const char* BuildInfo() noexcept
+
+    cdef cppclass LoadPolicy:
+        vector[string] allowed_roots
+        cbool follow_links
+        cbool require_owner
+        cbool audited_only
+        cbool unload
+
+    void SetLoadPolicy(LoadPolicy policy) except +RaiseHostError
+    LoadPolicy GetLoadPolicy() except +RaiseHostError
+    void EnableCheckedMode() except +RaiseHostError
+    cbool CheckedMode() noexcept
+    void SetDefaultLogSeverity(int severity) except +RaiseHostError
+
+    cdef cppclass LibraryReport:
+        string path
+        vector[string] exports
+        vector[string] needed
+        vector[string] closure
+        string refused_because
+        string audited_as
+
+    LibraryReport InspectLibrary(const string& path) except +RaiseHostError
+
+    cdef cppclass SupportRow:
+        string table
+        string name
+        int index
+        int since
+        string profile
+        string status
+        string limit
+
+    vector[SupportRow] SupportMatrix() except +RaiseHostError
+
+    cdef cppclass CppSessionOptions "ort_host::SessionOptions":
+        CppSessionOptions() except +RaiseHostError
+        void set_intra_op_threads(int threads) except +RaiseHostError
+        int intra_op_threads() except +RaiseHostError
+        void set_memory_limit_bytes(size_t bytes) except +RaiseHostError
+        size_t memory_limit_bytes() except +RaiseHostError
+        void set_log_severity(int severity) except +RaiseHostError
+        int log_severity() except +RaiseHostError
+        void set_log_id(const string& id) except +RaiseHostError
+        void set_allow_onnx_domain_override(cbool allow) except +RaiseHostError
+        void AddConfigEntry(const string& key, const string& value) except +RaiseHostError
+        cbool GetConfigEntry(const string& key, string* value) except +RaiseHostError
+        void RegisterCustomOpsLibrary(const string& path) except +RaiseHostError
+
+    cdef cppclass CppNodeArg "ort_host::NodeArg":
+        string name
+        string type
+        int element_type
+        cbool has_shape
+        vector[int64_t] extents
+        vector[string] symbols
+        cbool is_optional
+
+    cdef cppclass AssignmentRow:
+        int index
+        string name
+        string domain
+        string op_type
+        string provider
+        string kernel
+        int partition
+        string reason
+        string library
+
+    cdef cppclass CppSession "ort_host::Session":
+        @staticmethod
+        unique_ptr[CppSession] FromFile(const string& path, const CppSessionOptions& options) except +RaiseHostError
+        @staticmethod
+        unique_ptr[CppSession] FromBytes(
+            const void* bytes, size_t size, const CppSessionOptions& options) except +RaiseHostError
+        const vector[CppNodeArg]& inputs() noexcept
+        const vector[CppNodeArg]& outputs() noexcept
+        const ModelInfo& model() noexcept
+        const string& graph_name() noexcept
+        vector[AssignmentRow] assignments() except +RaiseHostError
+
+    cdef cppclass RunCall:
+        RunCall(CppSession& session) except +RaiseHostError
+        void SetInput(
+            size_t i, ElementType type, const int64_t* dims, size_t rank, const void* data) except +RaiseHostError
+        void Run() except +RaiseHostError
+        Value& output(size_t i) noexcept
+        void Clear() noexcept

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+# cython: language_level=3, boundscheck=False, wraparound=False, always_allow_keywords=True
+"""The native engine for Python. Private: use ``onnx_light_ort_host``."""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cython.operator cimport dereference
+from libcpp.limits cimport numeric_limits
+from libcpp.memory cimport make_unique, shared_ptr, unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from onnx_light_ort_host cimport _engine as engine
+from onnx_light_ort_host._engine cimport (
+    CppNodeArg,
+    CppSession,
+    CppSessionOptions,
+    RaiseHostError,
+    RunCall,
+    Tensor,
+    Value,
+)
+from onnx_light_shared.array_interface cimport ArrayInterface, ArrayView, kArrayInterfaceCapsule
+from onnx_light_shared.element_type cimport ElementType
+from onnx_light_shared.shape cimport Extents, ShapeFromParts, Symbols, TensorSpec
+
+from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
+from onnx_light_ort_host.records import LibraryReport, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+
+engine.SetErrorClasses({**BY_CODE, None: OrtHostError})
+
+cdef ArrayInterface* arrays = NULL
+cdef object ConversionError = None
+
+
+cdef int load_conversions() except -1:
+    """Imports the module that sees numpy, which importing this package must not."""
+    global arrays, ConversionError
+    from onnx_light_ort_host import _conversions
+
+    ConversionError = _conversions.ConversionError
+    arrays = <ArrayInterface*>PyCapsule_GetPointer(_conversions.array_interface, kArrayInterfaceCapsule)
+    return 0
+
+
+cdef str text(const string& value):
+    return value.data()[:value.size()].decode("utf-8", "replace")
+
+
+cdef list texts(const vector[string]& values):
+    return [text(values[i]) for i in range(values.size())]
+
+
+cdef bytes path_bytes(path):
+    from os import fsencode
+
+    return fsencode(path)
+
+
+# ---- the process -----------------------------------------------------------------------------------------------------
+
+def product_version():
+    return engine.ProductVersion().decode()
+
+
+def build_info():
+    return engine.BuildInfo().decode()
+
+
+def set_default_logger_severity(int severity):
+    engine.SetDefaultLogSeverity(severity)
+
+
+def enable_checked_mode():
+    engine.EnableCheckedMode()
+
+
+def checked_mode():
+    return engine.CheckedMode()
+
+
+def set_load_policy(policy):
+    cdef engine.LoadPolicy native
+    for root in policy.allowed_roots:
+        native.allowed_roots.push_back(path_bytes(root))
+    native.follow_links = policy.follow_links
+    native.require_owner = policy.require_owner
+    native.audited_only = policy.audited_only
+    native.unload = policy.unload
+    engine.SetLoadPolicy(native)
+
+
+def get_load_policy():
+    cdef engine.LoadPolicy native = engine.GetLoadPolicy()
+    return LoadPolicy(
+        texts(native.allowed_roots), native.follow_links, native.require_owner, native.audited_only, native.unload)
+
+
+def inspect_library(path):
+    cdef engine.LibraryReport report = engine.InspectLibrary(path_bytes(path))
+    return LibraryReport(
+        text(report.path), texts(report.exports), texts(report.needed), texts(report.closure),
+        text(report.refused_because), text(report.audited_as))
+
+
+def support_matrix():
+    cdef vector[engine.SupportRow] rows = engine.SupportMatrix()
+    cdef engine.SupportRow* row
+    cdef size_t i
+    result = []
+    for i in range(rows.size()):
+        row = &rows[i]
+        result.append(SupportRow(
+            text(row.table), text(row.name), row.index, row.since, text(row.profile), text(row.status),
+            text(row.limit)))
+    return result
+
+
+cdef extern from "Python.h":
+    # With references that are given away.
+    list PyList_New(Py_ssize_t size)
+    void PyList_SET_ITEM(object target, Py_ssize_t i, PyObject* item)
+
+
+# ---- sessions --------------------------------------------------------------------------------------------------------
+
+cdef class SessionOptions:
+    cdef unique_ptr[CppSessionOptions] native
+    cdef str log_id
+    cdef bint override
+
+    def __cinit__(self):
+        self.native = make_unique[CppSessionOptions]()
+        self.log_id = ""
+
+    @property
+    def intra_op_num_threads(self):
+        return self.native.get().intra_op_threads()
+
+    @intra_op_num_threads.setter
+    def intra_op_num_threads(self, int value):
+        if value < 0:
+            raise InvalidArgument(f"intra_op_num_threads: expected 0 or more, got {value}")
+        self.native.get().set_intra_op_threads(value)
+
+    @property
+    def memory_limit_bytes(self):
+        cdef size_t limit = self.native.get().memory_limit_bytes()
+        return None if limit == numeric_limits[size_t].max() else limit
+
+    @memory_limit_bytes.setter
+    def memory_limit_bytes(self, value):
+        if value is not None and value < 0:
+            raise InvalidArgument(f"memory_limit_bytes: expected a size or None, got {value}")
+        self.native.get().set_memory_limit_bytes(numeric_limits[size_t].max() if value is None else <size_t>value)
+
+    @property
+    def log_severity_level(self):
+        return self.native.get().log_severity()
+
+    @log_severity_level.setter
+    def log_severity_level(self, int value):
+        if not -1 <= value <= 4:
+            raise InvalidArgument(f"log_severity_level: expected -1 to 4, got {value}")
+        self.native.get().set_log_severity(value)
+
+    @property
+    def logid(self):
+        return self.log_id
+
+    @logid.setter
+    def logid(self, str value):
+        self.native.get().set_log_id(value.encode())
+        self.log_id = value
+
+    @property
+    def allow_onnx_domain_override(self):
+        return self.override
+
+    @allow_onnx_domain_override.setter
+    def allow_onnx_domain_override(self, bint value):
+        self.native.get().set_allow_onnx_domain_override(value)
+        self.override = value
+
+    def add_session_config_entry(self, str key, str value):
+        self.native.get().AddConfigEntry(key.encode(), value.encode())
+
+    def get_session_config_entry(self, str key):
+        cdef string value
+        if not self.native.get().GetConfigEntry(key.encode(), &value):
+            raise InvalidArgument(f"get_session_config_entry: expected a key that was added, got {key!r}")
+        return text(value)
+
+    def register_custom_ops_library(self, path):
+        cdef string native_path = path_bytes(path)
+        cdef CppSessionOptions* options = self.native.get()
+        with nogil:
+            options.RegisterCustomOpsLibrary(native_path)
+
+
+cdef object node_arg(const CppNodeArg& arg):
+    shape = None
+    if arg.has_shape:
+        shape = []
+        for i in range(arg.extents.size()):
+            if arg.extents[i] >= 0:
+                shape.append(arg.extents[i])
+            else:
+                shape.append(text(arg.symbols[i]) or None if i < arg.symbols.size() else None)
+    return NodeArg(text(arg.name), text(arg.type), shape)
+
+
+cdef extern from *:
+    """
+    // One run under way: the engine's call, and the Python objects whose memory it borrows.
+    struct PendingCall {
+        explicit PendingCall(ort_host::Session& session) : run(session) {}
+        ort_host::RunCall run;
+        std::vector<PyObject*> borrowed;
+    };
+    // The output's memory, which the call gives up.
+    static std::shared_ptr<void> TakeOwner(light::Tensor& tensor) {
+        std::shared_ptr<void> owner = tensor.owner();
+        tensor.set_owner({});
+        return owner;
+    }
+    """
+    cdef cppclass PendingCall:
+        PendingCall(CppSession& session) except +RaiseHostError
+        RunCall run
+        vector[PyObject*] borrowed
+    shared_ptr[void] TakeOwner(Tensor& tensor)
+
+
+cdef void release(PendingCall* call) noexcept:
+    cdef size_t i
+    call.run.Clear()
+    for i in range(call.borrowed.size()):
+        Py_DECREF(<object>call.borrowed[i])
+    call.borrowed.clear()
+
+
+cdef class Session:
+    """A model that is ready to run; the part of ``InferenceSession`` that is native."""
+    cdef unique_ptr[CppSession] native
+    cdef dict input_indices
+    cdef dict output_indices
+    cdef vector[TensorSpec] input_specs
+    cdef vector[char] input_required
+    cdef size_t required_count
+    cdef vector[string] output_labels
+    cdef vector[PendingCall*] idle  # calls that can be used again
+
+    def __dealloc__(self):
+        cdef size_t i
+        for i in range(self.idle.size()):
+            del self.idle[i]  # before the session that they belong to
+
+    cdef int prepare(self) except -1:
+        """Keeps what every run looks up."""
+        cdef const vector[CppNodeArg]* args = &self.native.get().inputs()
+        cdef TensorSpec spec
+        cdef const CppNodeArg* arg
+        cdef size_t i
+        self.input_indices = {}
+        self.output_indices = {}
+        for i in range(args.size()):
+            arg = &dereference(args)[i]
+            spec.where = b"input '" + arg.name + b"'"
+            spec.type = <ElementType>arg.element_type
+            spec.shape = ShapeFromParts(
+                arg.has_shape, Extents(arg.extents.data(), arg.extents.size()),
+                Symbols(arg.symbols.data(), arg.symbols.size()))
+            self.input_specs.push_back(spec)
+            self.input_indices[text(arg.name)] = i
+            self.input_required.push_back(not arg.is_optional)
+            self.required_count += not arg.is_optional
+        args = &self.native.get().outputs()
+        for i in range(args.size()):
+            arg = &dereference(args)[i]
+            self.output_labels.push_back(b"output '" + arg.name + b"'")
+            self.output_indices[text(arg.name)] = i
+        return 0
+
+    def _open_file(self, path, SessionOptions options):
+        cdef string native_path = path_bytes(path)
+        with nogil:
+            self.native = CppSession.FromFile(native_path, dereference(options.native))
+        self.prepare()
+
+    def _open_bytes(self, model, SessionOptions options):
+        # A typed memoryview would make importing this module import collections.abc.
+        cdef Py_buffer buffer
+        PyObject_GetBuffer(model, &buffer, PyBUF_SIMPLE)
+        try:
+            with nogil:
+                self.native = CppSession.FromBytes(buffer.buf, <size_t>buffer.len, dereference(options.native))
+        finally:
+            PyBuffer_Release(&buffer)
+        self.prepare()
+
+    cdef CppSession* checked(self) except NULL:
+        if self.native.get() == NULL:
+            raise InvalidArgument("InferenceSession: expected a session with a model, got one without __init__")
+        return self.native.get()
+
+    cdef int feed(self, PendingCall* call, input_feed) except -1:
+        cdef dict feeds = input_feed if type(input_feed) is dict else dict(input_feed)
+        cdef PyObject* key = NULL
+        cdef PyObject* value = NULL
+        cdef PyObject* found
+        cdef Py_ssize_t position = 0
+        cdef size_t index
+        cdef size_t required = 0
+        cdef ArrayView view
+        while PyDict_Next(feeds, &position, &key, &value):
+            found = PyDict_GetItemWithError(self.input_indices, <object>key)
+            if found == NULL:
+                raise InvalidArgument(f"input feed: expected names of {list(self.input_indices)}, got {<object>key!r}")
+            index = <object>found
+            if self.input_specs[index].type == ElementType.kUndefined:
+                raise NotImplemented(
+                    f"{text(self.input_specs[index].where)}: feeding values that are no tensors "
+                    "(profile non_tensor_values) is not in this version")
+            arrays.borrow(value, &self.input_specs[index], &view)
+            call.borrowed.push_back(view.keep)
+            call.run.SetInput(index, view.type, view.dims, view.rank, view.data)
+            required += self.input_required[index]
+        if required != self.required_count:
+            missing = [name for name, i in self.input_indices.items() if self.input_required[i] and name not in feeds]
+            raise InvalidArgument(f"input feed: expected all required inputs, got none for {missing}")
+        return 0
+
+    cdef object collect(self, PendingCall* call, list indices):
+        cdef size_t count = self.output_labels.size() if indices is None else <size_t>len(indices)
+        cdef list results = PyList_New(count)
+        cdef size_t i
+        cdef size_t index
+        cdef Value* value
+        cdef Tensor* tensor
+        cdef shared_ptr[void] owner
+        for i in range(count):
+            index = i if indices is None else <size_t>indices[i]
+            value = &call.run.output(index)
+            if value.is_tensor():
+                tensor = &value.tensor()
+                owner = TakeOwner(dereference(tensor))
+                PyList_SET_ITEM(results, i, arrays.wrap(
+                    tensor.type(), tensor.dims().data(), tensor.dims().rank(), tensor.data(), &owner,
+                    self.output_labels[index].c_str()))
+            elif value.is_none():
+                Py_INCREF(None)
+                PyList_SET_ITEM(results, i, <PyObject*>None)
+            else:
+                raise NotImplemented(
+                    f"{text(self.output_labels[index])}: returning values that are no tensors "
+                    "(profile non_tensor_values) is not in this version")
+        return results
+
+    def run(self, output_names, input_feed, run_options=None):
+        """Runs the model once. Safe from many threads.
+
+        Parameters
+        ----------
+        output_names : sequence of str or None
+            Outputs to return, in this order; None for all of them in the model's order.
+        input_feed : dict of str to numpy.ndarray, list or object with ``__dlpack__``
+            One tensor per input. Arrays are borrowed for the call where they are contiguous and in native byte order,
+            and never written. A list is converted to the input's element type.
+        run_options : None
+            Not supported in this version.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            With memory of their own; ``object`` arrays of ``str`` for string tensors; None for an output that an
+            optional result left empty.
+
+        Raises
+        ------
+        InvalidArgument
+            If a name is unknown, a required input is missing, or a type or shape does not fit.
+        RuntimeException, Fail, EPFail, NotImplemented
+            What a kernel or a library reported, with the node's name and operator.
+        """
+        cdef CppSession* session = self.checked()
+        cdef PendingCall* call
+        cdef list indices = None
+        if run_options is not None:
+            raise NotImplemented("run: run options (profile run_options) are not in this version")
+        if arrays == NULL:
+            load_conversions()
+        if output_names is not None:
+            indices = self.find_outputs(output_names)
+        if self.idle.empty():
+            call = new PendingCall(dereference(session))
+        else:
+            call = self.idle.back()
+            self.idle.pop_back()
+        try:
+            self.feed(call, input_feed)
+            with nogil:
+                call.run.Run()
+            return self.collect(call, indices)
+        except ConversionError as error:
+            raise InvalidArgument(str(error)) from None
+        finally:
+            release(call)
+            self.idle.push_back(call)
+
+    cdef list find_outputs(self, output_names):
+        cdef list indices = []
+        for name in output_names:
+            index = self.output_indices.get(name)
+            if index is None:
+                raise InvalidArgument(f"output names: expected names of {list(self.output_indices)}, got {name!r}")
+            indices.append(index)
+        return indices
+
+    def get_inputs(self):
+        """Returns the inputs that have to be fed.
+
+        Returns
+        -------
+        list of NodeArg
+            In the model's order, without initializers that have a default.
+        """
+        return self.args(False)
+
+    def get_overridable_initializers(self):
+        """Returns the initializers that may be fed.
+
+        Returns
+        -------
+        list of NodeArg
+            In the model's order.
+        """
+        return self.args(True)
+
+    cdef list args(self, bint optional):
+        cdef const vector[CppNodeArg]* found = &self.checked().inputs()
+        cdef size_t i
+        result = []
+        for i in range(found.size()):
+            if dereference(found)[i].is_optional == optional:
+                result.append(node_arg(dereference(found)[i]))
+        return result
+
+    def get_outputs(self):
+        """Returns the outputs.
+
+        Returns
+        -------
+        list of NodeArg
+            In the model's order.
+        """
+        cdef const vector[CppNodeArg]* found = &self.checked().outputs()
+        return [node_arg(dereference(found)[i]) for i in range(found.size())]
+
+    def get_modelmeta(self):
+        """Returns what the model says about itself.
+
+        Returns
+        -------
+        ModelMetadata
+            Strings are empty where the model says nothing.
+        """
+        cdef CppSession* session = self.checked()
+        cdef const engine.ModelInfo* info = &session.model()
+        cdef size_t i
+        metadata = {}
+        for i in range(info.metadata.size()):
+            metadata[text(info.metadata[i].first)] = text(info.metadata[i].second)
+        return ModelMetadata(
+            text(info.producer_name), text(session.graph_name()), text(info.domain), text(info.doc_string),
+            info.model_version, metadata)
+
+    def node_assignments(self):
+        """Returns who runs which node.
+
+        Returns
+        -------
+        list of NodeAssignment
+            One per node of the graph, in the order in which they run.
+        """
+        cdef vector[engine.AssignmentRow] rows = self.checked().assignments()
+        cdef engine.AssignmentRow* row
+        cdef size_t i
+        result = []
+        for i in range(rows.size()):
+            row = &rows[i]
+            result.append(NodeAssignment(
+                row.index, text(row.name), text(row.domain), text(row.op_type), text(row.provider), text(row.kernel),
+                row.partition, text(row.reason), text(row.library)))
+        return result

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that concern the process, not one session."""
+
+from __future__ import annotations
+
+from . import _host
+from .errors import InvalidArgument
+from .errors import NotImplemented as NotImplementedByHost
+from .session import CPU_PROVIDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from .records import LibraryReport, LoadPolicy, SupportRow
+
+NO_PLUGIN_EPS = "plugin EPs (profile ep_factory_device) are not in this version"
+
+
+def get_version_string() -> str:
+    """Returns the version of this package.
+
+    Returns
+    -------
+    str
+        Not the version of ONNX Runtime that libraries are told, which is ``1.30.0``.
+    """
+    return _host.product_version()
+
+
+def get_build_info() -> str:
+    """Returns who this is.
+
+    Returns
+    -------
+    str
+        Name and version of the product and version of the ABI.
+    """
+    return _host.build_info()
+
+
+def get_available_providers() -> list[str]:
+    """Returns the execution providers that a session may ask for.
+
+    Returns
+    -------
+    list of str
+        In order of preference.
+    """
+    return [CPU_PROVIDER]
+
+
+def get_all_providers() -> list[str]:
+    """Returns the execution providers that this version knows.
+
+    Returns
+    -------
+    list of str
+        In order of preference.
+    """
+    return [CPU_PROVIDER]
+
+
+def get_device() -> str:
+    """Returns the kind of device that models run on.
+
+    Returns
+    -------
+    str
+        ``CPU``.
+    """
+    return "CPU"
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Sets which log lines are written where a session does not say.
+
+    Parameters
+    ----------
+    severity : int
+        0 verbose, 1 info, 2 warning, 3 error, 4 fatal.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such severity.
+    """
+    if not 0 <= severity <= 4:
+        raise InvalidArgument(f"set_default_logger_severity: expected 0 to 4, got {severity}")
+    _host.set_default_logger_severity(severity)
+
+
+def enable_checked_mode() -> None:
+    """Turns on the checks of what libraries do with the objects they are given, for the whole process.
+
+    Raises
+    ------
+    OrtHostError
+        If a library has been loaded already.
+    """
+    _host.enable_checked_mode()
+
+
+def set_load_policy(policy: LoadPolicy) -> None:
+    """Sets where libraries may come from, for those that are loaded from now on.
+
+    Parameters
+    ----------
+    policy : LoadPolicy
+        The rules.
+    """
+    _host.set_load_policy(policy)
+
+
+def get_load_policy() -> LoadPolicy:
+    """Returns where libraries may come from.
+
+    Returns
+    -------
+    LoadPolicy
+        The rules now in force.
+    """
+    return _host.get_load_policy()
+
+
+def inspect_library(path: str | PathLike[str]) -> LibraryReport:
+    """Looks at a library without running anything of it.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    LibraryReport
+        Its exports and dependencies, and whether it would be loaded.
+
+    Raises
+    ------
+    NoSuchFile, Fail
+        If there is no such file, or it is no library of this platform.
+    """
+    return _host.inspect_library(path)
+
+
+def support_matrix() -> list[SupportRow]:
+    """Returns what of the ABI is supported.
+
+    Returns
+    -------
+    list of SupportRow
+        One per slot of every table and per callback of a library, computed from the tables that libraries receive.
+    """
+    return _host.support_matrix()
+
+
+def register_execution_provider_library(registration_name: str, library_path: str | PathLike[str]) -> None:
+    """Loads a library of execution providers. Not in this version.
+
+    Parameters
+    ----------
+    registration_name : str
+        Name for later calls.
+    library_path : path
+        The file.
+
+    Raises
+    ------
+    NotImplemented
+        Always.
+    """
+    raise NotImplementedByHost(f"register_execution_provider_library: {NO_PLUGIN_EPS}, got {library_path}")
+
+
+def unregister_execution_provider_library(registration_name: str) -> None:
+    """Releases a library of execution providers. Not in this version.
+
+    Parameters
+    ----------
+    registration_name : str
+        Name that it was registered with.
+
+    Raises
+    ------
+    NotImplemented
+        Always.
+    """
+    raise NotImplementedByHost(f"unregister_execution_provider_library: {NO_PLUGIN_EPS}, got {registration_name!r}")
+
+
+def get_ep_devices() -> list[object]:
+    """Returns the devices that execution providers offer. Not in this version.
+
+    Raises
+    ------
+    NotImplemented
+        Always.
+    """
+    raise NotImplementedByHost(f"get_ep_devices: {NO_PLUGIN_EPS}")
+
+
+def add_synthetic_hardware_device(*arguments: object, **options: object) -> None:
+    """Adds a device that does not exist, to try a library that insists on one. Not in this version.
+
+    Parameters
+    ----------
+    *arguments, **options
+        Description of the device.
+
+    Raises
+    ------
+    NotImplemented
+        Always.
+    """
+    raise NotImplementedByHost(f"add_synthetic_hardware_device: {NO_PLUGIN_EPS}")

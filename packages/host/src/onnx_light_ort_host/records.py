@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain records that the package hands out."""
+
+from __future__ import annotations
+
+
+class Record:
+    """Named fields with a readable form, equal when all fields are."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __init__(self, *values: object) -> None:
+        for name, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be changed")
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"{type(self).__name__}({fields})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.asdict() == other.asdict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def asdict(self) -> dict[str, object]:
+        """Returns the fields as a dictionary, in their order."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class NodeArg(Record):
+    """An input or output of a model.
+
+    Attributes
+    ----------
+    name : str
+        Name in the model.
+    type : str
+        As ONNX writes it, e.g. ``tensor(float)``.
+    shape : list of int, str or None
+        One entry per dimension: its extent, the name of a symbolic one, None for an unknown one. A scalar has ``[]``.
+        None instead of a list when the model says nothing about the shape.
+    """
+
+    __slots__ = ("name", "type", "shape")
+    name: str
+    type: str
+    shape: list[int | str | None] | None
+
+
+class ModelMetadata(Record):
+    """What a model says about itself.
+
+    Attributes
+    ----------
+    producer_name, graph_name, domain, description : str
+        As in the model; empty where it says nothing.
+    version : int
+        The model's own version.
+    custom_metadata_map : dict of str to str
+        The ``metadata_props``.
+    """
+
+    __slots__ = ("producer_name", "graph_name", "domain", "description", "version", "custom_metadata_map")
+    producer_name: str
+    graph_name: str
+    domain: str
+    description: str
+    version: int
+    custom_metadata_map: dict[str, str]
+
+
+class NodeAssignment(Record):
+    """Who runs one node of the graph, and why.
+
+    Attributes
+    ----------
+    index : int
+        Position of the node in the graph.
+    name, domain, op_type : str
+        Of the node; the ONNX domain is empty.
+    provider : str
+        The execution provider. Native kernels and custom ops both report ``CPUExecutionProvider``.
+    kernel : str
+        The kernel, which tells them apart.
+    partition : int
+        Index of the group that one provider runs as a whole, -1 for a single node.
+    reason : str
+        Why this kernel was chosen.
+    library : str
+        Path of the library that brought the kernel, empty for our own.
+    """
+
+    __slots__ = ("index", "name", "domain", "op_type", "provider", "kernel", "partition", "reason", "library")
+    index: int
+    name: str
+    domain: str
+    op_type: str
+    provider: str
+    kernel: str
+    partition: int
+    reason: str
+    library: str
+
+
+class LibraryReport(Record):
+    """What the file of a library says, without running anything of it.
+
+    Attributes
+    ----------
+    path : str
+        Absolute, links resolved.
+    exports : list of str
+        Which of the entry points of a plug-in it has.
+    needed : list of str
+        Its direct dependencies, as written.
+    closure : list of str
+        Paths of all dependencies; ``name => not found`` where there is none.
+    refused_because : str
+        Why it will not be loaded; empty if it may be.
+    audited_as : str
+        Name and version on the list of tested libraries; empty if it is not there.
+    """
+
+    __slots__ = ("path", "exports", "needed", "closure", "refused_because", "audited_as")
+    path: str
+    exports: list[str]
+    needed: list[str]
+    closure: list[str]
+    refused_because: str
+    audited_as: str
+
+    @property
+    def verdict(self) -> str:
+        """One of ``refused because ...``, ``audited as ...`` and ``loadable, slots unknown until run``."""
+        if self.refused_because:
+            return f"refused because {self.refused_because}"
+        return f"audited as {self.audited_as}" if self.audited_as else "loadable, slots unknown until run"
+
+
+class SupportRow(Record):
+    """One slot of the ABI, or one callback of a plug-in.
+
+    Attributes
+    ----------
+    table, name : str
+        As ``OrtApi`` and ``CreateStatus``.
+    index : int
+        Position in the table.
+    since : int
+        Version of the ABI that added it.
+    profile : str
+        Profiles that it belongs to, joined by commas.
+    status : str
+        ``supported`` or ``not_implemented``; for a callback, when it is invoked.
+    limit : str
+        What a supported slot does not do; empty if nothing is missing.
+    """
+
+    __slots__ = ("table", "name", "index", "since", "profile", "status", "limit")
+    table: str
+    name: str
+    index: int
+    since: int
+    profile: str
+    status: str
+    limit: str
+
+
+class LoadPolicy(Record):
+    """Where libraries may come from; checked before anything of a library is opened.
+
+    Parameters
+    ----------
+    allowed_roots : sequence of path, optional
+        Directories; a library elsewhere is refused. Compared after links are resolved. Empty: anywhere.
+    follow_links : bool, optional
+        False refuses a path with a symbolic link in it.
+    require_owner : bool, optional
+        True insists that the file belongs to this user or to root and that nobody else may write it.
+    audited_only : bool, optional
+        True refuses a library that is not on the list of tested ones.
+    unload : bool, optional
+        True really closes a library when the last session that uses it is gone, unless the process has gained threads
+        by then. For tests and authors of libraries.
+    """
+
+    __slots__ = ("allowed_roots", "follow_links", "require_owner", "audited_only", "unload")
+    allowed_roots: tuple[str, ...]
+    follow_links: bool
+    require_owner: bool
+    audited_only: bool
+    unload: bool
+
+    def __init__(
+        self,
+        allowed_roots: object = (),
+        follow_links: bool = True,
+        require_owner: bool = False,
+        audited_only: bool = False,
+        unload: bool = False,
+    ) -> None:
+        from os import fspath
+
+        roots = tuple(fspath(root) for root in allowed_roots)  # type: ignore[attr-defined]
+        super().__init__(roots, follow_links, require_owner, audited_only, unload)
