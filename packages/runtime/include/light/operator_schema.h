@@ -16,6 +16,7 @@
 namespace light {
 
 class InferenceContext;
+class SchemaTable;
 
 /// A set of value types, as a type parameter or a kernel constraint allows them.
 struct TypeSet {
@@ -104,7 +105,9 @@ class SchemaSet {
   std::vector<const OperatorSchema*> All() const;
 
  private:
+  friend const SchemaSet& OnnxSchemas();
   const SchemaSet* base_;
+  const SchemaTable* table_ = nullptr;  // the generated rows, of OnnxSchemas() only
   std::unordered_map<std::string, std::vector<std::unique_ptr<OperatorSchema>>> schemas_;  // "domain:name", newest first
 };
 

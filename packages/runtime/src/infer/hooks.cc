@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "infer/hooks.h"
+
+#include "light/error.h"
+
+namespace light {
+
+std::span<const std::span<const InferenceHook>> AllInferenceHooks() {
+  static const std::span<const InferenceHook> kAll[] = {
+      ElementwiseHooks(), ShapeHooks(),     IndexHooks(),       ReductionHooks(), LinearHooks(),
+      GeneratorHooks(),   ControlFlowHooks(), SequenceHooks(), MlHooks(),
+  };
+  return kAll;
+}
+
+const Shape& InputShape(const InferenceContext& context, std::size_t i) {
+  static const Shape* const kUnranked = new Shape();  // never destroyed: used from static destructors at the worst
+  const ValueType* type = context.Input(i);
+  return type != nullptr && type->is_tensor() ? type->shape : *kUnranked;
+}
+
+ElementType InputElement(const InferenceContext& context, std::size_t i) {
+  const ValueType* type = context.Input(i);
+  return type != nullptr && type->is_tensor() ? type->element : ElementType::kUndefined;
+}
+
+const Tensor* TensorAttribute(const InferenceContext& context, std::string_view name) {
+  const Attribute* attribute = context.FindAttribute(name);
+  return attribute != nullptr ? std::get_if<Tensor>(&attribute->data) : nullptr;
+}
+
+std::string StringAttribute(const InferenceContext& context, std::string_view name) {
+  const Attribute* attribute = context.FindAttribute(name);
+  const auto* text = attribute != nullptr ? std::get_if<std::string>(&attribute->data) : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+bool HasAttribute(const InferenceContext& context, std::string_view name) {
+  return context.FindAttribute(name) != nullptr;
+}
+
+void FailInference(const InferenceContext& context, const std::string& what) {
+  throw Error(ErrorCode::kInvalidGraph, "node " + context.node().Label() + ": " + what);
+}
+
+std::size_t NormaliseAxis(const InferenceContext& context, int64_t axis, std::size_t rank) {
+  const auto signed_rank = static_cast<int64_t>(rank);
+  if (axis < -signed_rank || axis >= signed_rank) {
+    FailInference(context, "an axis must lie in [" + std::to_string(-signed_rank) + ", " +
+                               std::to_string(signed_rank) + "), got " + std::to_string(axis));
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
+std::optional<std::vector<int64_t>> Axes(const InferenceContext& context, std::size_t input, bool* given) {
+  if (context.Input(input) != nullptr) {
+    *given = true;
+    return context.ConstantInts(input);
+  }
+  *given = HasAttribute(context, "axes");
+  return context.Ints("axes");
+}
+
+void KeepShape(InferenceContext& context) {
+  if (context.output_count() > 0) context.SetOutputShape(0, InputShape(context, 0));
+}
+
+ElementType ElementAttribute(const InferenceContext& context, std::string_view name) {
+  if (!HasAttribute(context, name)) return ElementType::kUndefined;
+  const int64_t number = context.Int(name, 0);
+  const auto type = conversions::FromOnnx(number);
+  if (!type) {
+    FailInference(context, "attribute '" + std::string(name) + "' names no element type, got " + std::to_string(number));
+  }
+  return *type;
+}
+
+Dim Multiply(const InferenceContext& context, const Dim& a, const Dim& b) {
+  if (a == Dim(1)) return b;
+  if (b == Dim(1)) return a;
+  if (a == Dim(0) || b == Dim(0)) return Dim(0);
+  if (!a.is_known() || !b.is_known()) return {};
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a.extent(), b.extent(), &product)) {
+    FailInference(context, "an extent does not fit 64 bits, got " + std::to_string(a.extent()) + " times " +
+                               std::to_string(b.extent()));
+  }
+  return Dim(product);
+}
+
+Dim Sum(const InferenceContext& context, const Dim& a, const Dim& b) {
+  if (a == Dim(0)) return b;
+  if (b == Dim(0)) return a;
+  if (!a.is_known() || !b.is_known()) return {};
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a.extent(), b.extent(), &sum)) {
+    FailInference(context, "an extent does not fit 64 bits, got " + std::to_string(a.extent()) + " plus " +
+                               std::to_string(b.extent()));
+  }
+  return Dim(sum);
+}
+
+}  // namespace light

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "infer/hooks.h"
+
+namespace light {
+namespace {
+
+// MatMul and its relatives.
+
+/// The shape of a matrix product of arguments `a` and `b`, as numpy.matmul has it.
+void InferMatMulOf(InferenceContext& context, std::size_t a, std::size_t b) {
+  Shape left = InputShape(context, a);
+  Shape right = InputShape(context, b);
+  if (!left.has_rank() || !right.has_rank()) return;
+  if (left.rank() == 0 || right.rank() == 0) {
+    FailInference(context, "the arguments of a matrix product must have a rank, got scalars");
+  }
+  const bool row = left.rank() == 1;
+  const bool column = right.rank() == 1;
+  std::vector<Dim> x = left.dims();
+  std::vector<Dim> y = right.dims();
+  if (row) x.insert(x.begin(), Dim(1));
+  if (column) y.emplace_back(1);
+  const Dim& inner_left = x[x.size() - 1];
+  const Dim& inner_right = y[y.size() - 2];
+  if (inner_left.is_known() && inner_right.is_known() && !(inner_left == inner_right)) {
+    FailInference(context, "the inner dimensions of the product must agree, got " + left.ToString() + " and " + right.ToString());
+  }
+  const Shape batch = BroadcastShapes(Shape({x.begin(), x.end() - 2}), Shape({y.begin(), y.end() - 2}),
+                                      "node " + context.node().Label());
+  std::vector<Dim> dims = batch.dims();
+  if (!row) dims.push_back(x[x.size() - 2]);
+  if (!column) dims.push_back(y[y.size() - 1]);
+  context.SetOutputShape(0, Shape(std::move(dims)));
+}
+
+void InferMatMul(InferenceContext& context) { InferMatMulOf(context, 0, 1); }
+void InferQLinearMatMul(InferenceContext& context) { InferMatMulOf(context, 0, 3); }
+
+void InferGemm(InferenceContext& context) {
+  const Shape& a = InputShape(context, 0);
+  const Shape& b = InputShape(context, 1);
+  Shape out = Shape::OfRank(2);
+  const bool trans_a = context.Int("transA", 0) != 0;
+  const bool trans_b = context.Int("transB", 0) != 0;
+  for (const Shape* shape : {&a, &b}) {
+    if (shape->has_rank() && shape->rank() != 2) FailInference(context, "matrices must have rank 2, got " + shape->ToString());
+  }
+  if (a.has_rank()) out[0] = a[trans_a ? 1 : 0];
+  if (b.has_rank()) out[1] = b[trans_b ? 0 : 1];
+  if (a.has_rank() && b.has_rank()) {
+    const Dim& inner_a = a[trans_a ? 0 : 1];
+    const Dim& inner_b = b[trans_b ? 1 : 0];
+    if (inner_a.is_known() && inner_b.is_known() && !(inner_a == inner_b)) {
+      FailInference(context, "the inner dimensions of the product must agree, got " + a.ToString() + " and " + b.ToString());
+    }
+  }
+  context.SetOutputShape(0, std::move(out));
+}
+
+// Windows that slide over the spatial dimensions.
+
+struct Window {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> pads;
+  std::vector<int64_t> dilations;
+  std::string auto_pad;
+  bool ceil = false;
+};
+
+/// The window's attributes; lists that are missing are filled in. False if any number is out of bounds.
+bool ReadWindow(const InferenceContext& context, std::size_t spatial, Window& window) {
+  window.strides = context.Ints("strides");
+  window.pads = context.Ints("pads");
+  window.dilations = context.Ints("dilations");
+  window.auto_pad = StringAttribute(context, "auto_pad");
+  window.ceil = context.Int("ceil_mode", 0) != 0;
+  if (window.strides.empty()) window.strides.assign(spatial, 1);
+  if (window.pads.empty()) window.pads.assign(2 * spatial, 0);
+  if (window.dilations.empty()) window.dilations.assign(spatial, 1);
+  const auto bounded = [](const std::vector<int64_t>& list, int64_t low) {
+    return std::all_of(list.begin(), list.end(), [&](int64_t n) { return n >= low && n < int64_t{1} << 30; });
+  };
+  return window.kernel.size() == spatial && window.strides.size() == spatial && window.pads.size() == 2 * spatial &&
+         window.dilations.size() == spatial && bounded(window.kernel, 1) && bounded(window.strides, 1) &&
+         bounded(window.pads, 0) && bounded(window.dilations, 1);
+}
+
+Dim SlideExtent(const Dim& input, const Window& window, std::size_t i, std::size_t spatial) {
+  if (!input.is_known() || input.extent() >= int64_t{1} << 60) return {};
+  const int64_t stride = window.strides[i];
+  if (window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER") return Dim((input.extent() + stride - 1) / stride);
+  const int64_t before = window.auto_pad == "VALID" ? 0 : window.pads[i];
+  const int64_t after = window.auto_pad == "VALID" ? 0 : window.pads[i + spatial];
+  const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+  const int64_t room = input.extent() + before + after - reach;
+  if (room < 0) return {};
+  int64_t out = (window.ceil ? (room + stride - 1) / stride : room / stride) + 1;
+  // A window that would start in the padding behind the input is left out.
+  if (window.ceil && (out - 1) * stride >= input.extent() + before) --out;
+  return Dim(out);
+}
+
+void InferPoolOf(InferenceContext& context, const Dim& channels, std::vector<int64_t> kernel) {
+  const Shape& input = InputShape(context, 0);
+  if (!input.has_rank()) return;
+  if (input.rank() < 2) FailInference(context, "the input must have a batch and a channel dimension, got " + input.ToString());
+  const std::size_t spatial = input.rank() - 2;
+  Shape out = Shape::OfRank(input.rank());
+  out[0] = input[0];
+  out[1] = channels;
+  Window window;
+  window.kernel = std::move(kernel);
+  if (ReadWindow(context, spatial, window)) {
+    for (std::size_t i = 0; i < spatial; ++i) out[i + 2] = SlideExtent(input[i + 2], window, i, spatial);
+  }
+  for (std::size_t i = 0; i < context.output_count(); ++i) context.SetOutputShape(i, out);
+}
+
+void InferPool(InferenceContext& context) {
+  const Shape& input = InputShape(context, 0);
+  InferPoolOf(context, input.rank() >= 2 ? input[1] : Dim(), context.Ints("kernel_shape"));
+}
+
+void InferConvOf(InferenceContext& context, std::size_t weight) {
+  const Shape& w = InputShape(context, weight);
+  std::vector<int64_t> kernel = context.Ints("kernel_shape");
+  if (kernel.empty()) {
+    for (std::size_t i = 2; i < w.rank(); ++i) kernel.push_back(w[i].extent());
+  }
+  InferPoolOf(context, w.rank() >= 1 ? w[0] : Dim(), std::move(kernel));
+}
+
+void InferConv(InferenceContext& context) { InferConvOf(context, 1); }
+void InferQLinearConv(InferenceContext& context) { InferConvOf(context, 3); }
+
+void InferConvTranspose(InferenceContext& context) {
+  const Shape& input = InputShape(context, 0);
+  const Shape& w = InputShape(context, 1);
+  if (input.rank() < 2) return;
+  const std::size_t spatial = input.rank() - 2;
+  Shape out = Shape::OfRank(input.rank());
+  out[0] = input[0];
+  if (w.rank() >= 2) out[1] = Multiply(context, w[1], Dim(std::max<int64_t>(context.Int("group", 1), 0)));
+  const std::vector<int64_t> given = context.Ints("output_shape");
+  std::vector<int64_t> extra = context.Ints("output_padding");
+  if (extra.empty()) extra.assign(spatial, 0);
+  Window window;
+  window.kernel = context.Ints("kernel_shape");
+  if (window.kernel.empty()) {
+    for (std::size_t i = 2; i < w.rank(); ++i) window.kernel.push_back(w[i].extent());
+  }
+  const bool readable = ReadWindow(context, spatial, window) && extra.size() == spatial;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const Dim& extent = input[i + 2];
+    if (given.size() == spatial) {
+      out[i + 2] = Dim(given[i]);
+    } else if (readable && extent.is_known() && extent.extent() > 0 && extent.extent() < int64_t{1} << 30 &&
+               extra[i] >= 0 && extra[i] < int64_t{1} << 30) {
+      const bool same = window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER";
+      const bool valid = window.auto_pad == "VALID";
+      const int64_t pads = valid ? 0 : window.pads[i] + window.pads[i + spatial];
+      const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+      out[i + 2] = same ? Dim(extent.extent() * window.strides[i])
+                        : Dim(window.strides[i] * (extent.extent() - 1) + extra[i] + reach - pads);
+    }
+  }
+  context.SetOutputShape(0, std::move(out));
+}
+
+void InferGlobalPool(InferenceContext& context) {
+  Shape out = InputShape(context, 0);
+  if (!out.has_rank()) return;
+  for (std::size_t i = 2; i < out.rank(); ++i) out[i] = Dim(1);
+  context.SetOutputShape(0, std::move(out));
+}
+
+// Normalisation.
+
+void InferBatchNormalization(InferenceContext& context) {
+  KeepShape(context);
+  for (std::size_t i = 1; i < context.output_count(); ++i) {
+    const Shape& channels = InputShape(context, context.node().since_version >= 14 ? i + 2 : 1);
+    context.SetOutputShape(i, channels);
+  }
+}
+
+void InferLayerNormalization(InferenceContext& context) {
+  KeepShape(context);
+  const ElementType stash = ElementAttribute(context, "stash_type");
+  Shape reduced = InputShape(context, 0);
+  if (reduced.has_rank()) {
+    for (std::size_t i = NormaliseAxis(context, context.Int("axis", -1), reduced.rank()); i < reduced.rank(); ++i) {
+      reduced[i] = Dim(1);
+    }
+  }
+  for (std::size_t i = 1; i < 3; ++i) {
+    context.SetOutputElement(i, stash == ElementType::kUndefined ? ElementType::kFloat : stash);
+    context.SetOutputShape(i, reduced);
+  }
+}
+
+constexpr InferenceHook kHooks[] = {
+    {"AveragePool", InferPool},
+    {"BatchNormalization", InferBatchNormalization},
+    {"Conv", InferConv},
+    {"ConvInteger", InferConv},
+    {"ConvTranspose", InferConvTranspose},
+    {"Gemm", InferGemm},
+    {"GlobalAveragePool", InferGlobalPool},
+    {"GlobalLpPool", InferGlobalPool},
+    {"GlobalMaxPool", InferGlobalPool},
+    {"GroupNormalization", KeepShape},
+    {"InstanceNormalization", KeepShape},
+    {"LRN", KeepShape},
+    {"LayerNormalization", InferLayerNormalization},
+    {"LpNormalization", KeepShape},
+    {"LpPool", InferPool},
+    {"MatMul", InferMatMul},
+    {"MatMulInteger", InferMatMul},
+    {"MaxPool", InferPool},
+    {"MeanVarianceNormalization", KeepShape},
+    {"QLinearConv", InferQLinearConv},
+    {"QLinearMatMul", InferQLinearMatMul},
+    {"RMSNormalization", KeepShape},
+    {"RotaryEmbedding", KeepShape},
+};
+
+}  // namespace
+
+std::span<const InferenceHook> LinearHooks() { return kHooks; }
+
+}  // namespace light
