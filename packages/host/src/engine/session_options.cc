@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
 #include <utility>
 
 #include <ort_abi/callbacks.h>
@@ -13,7 +14,8 @@ namespace ort_host {
 namespace {
 
 constexpr const char* kRegister = "RegisterCustomOps";
-using RegisterFunction = OrtStatus*(ORT_API_CALL)(OrtSessionOptions * options, const OrtApiBase* api);
+using RegisterFunction =
+    std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions* options, const OrtApiBase* api)>;
 
 /// Runs the library's registration on a copy of the options; the caller takes the copy over, or nothing has happened.
 SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, const LoadedLibrary& library) {
