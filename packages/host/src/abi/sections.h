@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "abi/guard.h"
@@ -23,6 +24,14 @@ void FillLogging(OrtApi& table) noexcept;
 void FillCustomOpDomain(OrtApi& table) noexcept;
 void FillShapeInference(OrtApi& table) noexcept;
 void FillEnv(OrtApi& table) noexcept;
+
+/// What a slot does not do, in one sentence; a contract test shows it.
+struct Limit {
+  const char* table;
+  const char* slot;
+  const char* sentence;
+};
+std::span<const Limit> KernelContextLimits() noexcept;
 
 /// A string by the two calls that the ABI has for it: `*size` is in bytes and counts the trailing NUL, a null `out` asks
 /// for the size. `size` is not null.

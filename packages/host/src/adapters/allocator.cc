@@ -94,27 +94,28 @@ HostAllocator* HostAllocator::From(const OrtAllocator* allocator) noexcept {
   return static_cast<HostAllocator*>(const_cast<OrtAllocator*>(allocator));
 }
 
-void* HostAllocator::Allocate(std::size_t bytes) {
+void* HostAllocator::AllocateFor(const std::shared_ptr<BudgetLink>& budget, const std::string& user,
+                                 std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* memory = nullptr;
   if (bytes <= kMaxBlock) {
-    if (budget_ != nullptr && !budget_->TryCharge(bytes)) {
+    if (budget != nullptr && !budget->TryCharge(bytes)) {
       std::size_t limit = 0;
       std::size_t used = 0;
-      budget_->Describe(&limit, &used);
-      throw ort_abi::StatusError(ORT_FAIL, user_ + ": needs " + std::to_string(bytes) +
+      budget->Describe(&limit, &used);
+      throw ort_abi::StatusError(ORT_FAIL, user + ": needs " + std::to_string(bytes) +
                                                " bytes, over the memory limit of " + std::to_string(limit) +
                                                " bytes (" + std::to_string(used) + " in use)");
     }
     constexpr std::size_t kAlign = conversions::kBufferAlignment;
     memory = std::aligned_alloc(kAlign, (sizeof(BlockHeader) + bytes + kAlign - 1) / kAlign * kAlign);
-    if (memory == nullptr && budget_ != nullptr) budget_->Release(bytes);
+    if (memory == nullptr && budget != nullptr) budget->Release(bytes);
   }
   if (memory == nullptr) {
     throw ort_abi::StatusError(ORT_RUNTIME_EXCEPTION,
-                               user_ + ": out of memory, asked for " + std::to_string(bytes) + " bytes");
+                               user + ": out of memory, asked for " + std::to_string(bytes) + " bytes");
   }
-  auto* header = new (memory) BlockHeader{kLiveBlock, bytes, budget_};
+  auto* header = new (memory) BlockHeader{kLiveBlock, bytes, budget};
   return header + 1;
 }
 

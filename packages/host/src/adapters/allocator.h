@@ -46,7 +46,9 @@ class HostAllocator final : public OrtAllocator {
   const MemoryInfoAdapter& memory() const noexcept { return memory_; }
   bool is_default() const noexcept { return this == &Default(); }
   /// Null for 0 bytes. Throws StatusError: FAIL naming user, bytes and limit; RUNTIME_EXCEPTION out of memory.
-  void* Allocate(std::size_t bytes);
+  void* Allocate(std::size_t bytes) { return AllocateFor(budget_, user_, bytes); }
+  /// As Allocate, without an allocator object; `budget` may be null.
+  static void* AllocateFor(const std::shared_ptr<BudgetLink>& budget, const std::string& user, std::size_t bytes);
   /// As Allocate, null on failure.
   void* TryAllocate(std::size_t bytes) noexcept;
   /// Null does nothing. A block that is not ours is reported and left alone.

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "abi/sections.h"
+#include "adapters/kernel_info.h"
+#include "adapters/op_attr.h"
+
+namespace ort_host::abi {
+namespace {
+
+using light::Attribute;
+
+// --- Attributes of a node, read from its kernel info. Libraries take FAIL, and FAIL alone, for "use the default".
+
+OrtStatus* Missing(Slot slot, const KernelContent& content, const char* name) {
+  return slot.Fail(ORT_FAIL, "%s: attribute '%s' is missing", content.label.c_str(), name);
+}
+
+OrtStatus* OtherKind(Slot slot, const KernelContent& content, const Attribute& attribute, const char* expected) {
+  return slot.Fail(ORT_FAIL, "%s: attribute '%s' must be of kind %s, got %s", content.label.c_str(),
+                   attribute.name.c_str(), expected, ToString(attribute.kind));
+}
+
+/// The data of a scalar attribute, or null and a status in `failure`.
+template <class T>
+const T* Scalar(Slot slot, const OrtKernelInfo* info, const char* name, const char* expected, OrtStatus** failure) {
+  const KernelContent& content = Borrow(info).content();
+  const Attribute* attribute = content.FindAttribute(Require(name, "name"));
+  if (attribute == nullptr) {
+    *failure = Missing(slot, content, name);
+    return nullptr;
+  }
+  const T* data = std::get_if<T>(&attribute->data);
+  if (data == nullptr) *failure = OtherKind(slot, content, *attribute, expected);
+  return data;
+}
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttribute_float(const OrtKernelInfo* info, const char* name,
+                                                     float* out) noexcept {
+  return Guard("KernelInfoGetAttribute_float", [&](Slot slot) -> OrtStatus* {
+    const auto destination = Out(out);
+    OrtStatus* failure = nullptr;
+    if (const float* data = Scalar<float>(slot, info, name, "float", &failure)) destination = *data;
+    return failure;
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttribute_int64(const OrtKernelInfo* info, const char* name,
+                                                     int64_t* out) noexcept {
+  return Guard("KernelInfoGetAttribute_int64", [&](Slot slot) -> OrtStatus* {
+    const auto destination = Out(out);
+    OrtStatus* failure = nullptr;
+    if (const int64_t* data = Scalar<int64_t>(slot, info, name, "int", &failure)) destination = *data;
+    return failure;
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttribute_string(const OrtKernelInfo* info, const char* name, char* out,
+                                                      size_t* size) noexcept {
+  return Guard("KernelInfoGetAttribute_string", [&](Slot slot) -> OrtStatus* {
+    Require(size, "size");
+    OrtStatus* failure = nullptr;
+    const auto* data = Scalar<std::string>(slot, info, name, "string", &failure);
+    return data != nullptr ? CopyString(slot, *data, out, size) : failure;
+  });
+}
+
+template <class T>
+OrtStatus* Array(Slot slot, const OrtKernelInfo* info, const char* name, T* out, size_t* size) {
+  Require(size, "size");
+  const KernelContent& content = Borrow(info).content();
+  const Attribute* attribute = content.FindAttribute(Require(name, "name"));
+  if (attribute == nullptr) return Missing(slot, content, name);
+  // Another kind reads as an empty array.
+  const auto* data = std::get_if<std::vector<T>>(&attribute->data);
+  return data != nullptr ? CopyArray(slot, data->data(), data->size(), out, size)
+                         : CopyArray<T>(slot, nullptr, 0, out, size);
+}
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_float(const OrtKernelInfo* info, const char* name, float* out,
+                                                          size_t* size) noexcept {
+  return Guard("KernelInfoGetAttributeArray_float",
+               [&](Slot slot) { return Array<float>(slot, info, name, out, size); });
+}
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_int64(const OrtKernelInfo* info, const char* name, int64_t* out,
+                                                          size_t* size) noexcept {
+  return Guard("KernelInfoGetAttributeArray_int64",
+               [&](Slot slot) { return Array<int64_t>(slot, info, name, out, size); });
+}
+
+/// Blocks of an array of strings under construction, freed unless kept.
+class StringBlocks {
+ public:
+  StringBlocks(OrtAllocator* allocator, size_t count) : allocator_(allocator), count_(count) {
+    strings_ = static_cast<char**>(AllocateWith(allocator, count * sizeof(char*)));
+  }
+  StringBlocks(const StringBlocks&) = delete;
+  ~StringBlocks() {
+    if (strings_ == nullptr) return;
+    for (size_t i = 0; i < filled_; ++i) FreeWith(allocator_, strings_[i]);
+    FreeWith(allocator_, strings_);
+  }
+  /// False if the allocator gives up.
+  bool Fill(const std::vector<std::string>& values) {
+    if (strings_ == nullptr) return false;
+    for (; filled_ < count_; ++filled_) {
+      const std::string& value = values[filled_];
+      auto* block = static_cast<char*>(AllocateWith(allocator_, value.size() + 1));
+      if (block == nullptr) return false;
+      std::memcpy(block, value.c_str(), value.size() + 1);
+      strings_[filled_] = block;
+    }
+    return true;
+  }
+  char** Keep() noexcept { return std::exchange(strings_, nullptr); }
+
+ private:
+  OrtAllocator* allocator_;
+  size_t count_;
+  size_t filled_ = 0;
+  char** strings_ = nullptr;
+};
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* info, const char* name,
+                                                           OrtAllocator* allocator, char*** out,
+                                                           size_t* size) noexcept {
+  return Guard("KernelInfoGetAttributeArray_string", [&](Slot slot) -> OrtStatus* {
+    Require(size, "size");
+    const KernelContent& content = Borrow(info).content();
+    const Attribute* attribute = content.FindAttribute(Require(name, "name"));
+    if (attribute == nullptr) return Missing(slot, content, name);
+    const auto* values = std::get_if<std::vector<std::string>>(&attribute->data);
+    const size_t count = values != nullptr ? values->size() : 0;
+    if (out != nullptr && allocator == nullptr) return slot.Fail(ORT_FAIL, "allocator is null");
+    *size = count;
+    if (out == nullptr) return nullptr;
+    *out = nullptr;
+    if (count == 0) return nullptr;
+    StringBlocks blocks(allocator, count);
+    if (!blocks.Fill(*values)) {
+      return slot.Fail(ORT_FAIL, "%s: attribute '%s': the allocator has no memory", content.label.c_str(), name);
+    }
+    *out = blocks.Keep();
+    return nullptr;
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelInfoGetAttribute_tensor(const OrtKernelInfo* info, const char* name,
+                                                      OrtAllocator* allocator, OrtValue** out) noexcept {
+  return Guard("KernelInfoGetAttribute_tensor", [&](Slot slot) -> OrtStatus* {
+    const auto destination = Out(out);
+    Require(allocator, "allocator");
+    OrtStatus* failure = nullptr;
+    const auto* tensor = Scalar<light::Tensor>(slot, info, name, "tensor", &failure);
+    if (tensor == nullptr) return failure;
+    std::unique_ptr<ValueAdapter> copy;
+    try {
+      copy = ValueAdapter::Allocate(allocator, tensor->dims(), conversions::ToOrt(tensor->type()));
+    } catch (const StatusError& error) {
+      // Reading an attribute answers a lack of memory otherwise than making a tensor does.
+      return slot.Fail(error.code() == ORT_FAIL ? ORT_INVALID_ARGUMENT : error.code(), "%s", error.what());
+    }
+    light::CopyElements(*tensor, *copy->tensor());
+    destination = std::move(copy);
+    return nullptr;
+  });
+}
+
+// --- OrtOpAttr
+
+OrtStatus* ORT_API_CALL OpAttr_GetType(const OrtOpAttr* attribute, OrtOpAttrType* type) noexcept {
+  return Guard("OpAttr_GetType", [&] { Out(type, "type") = Borrow(attribute).type(); });
+}
+
+OrtStatus* ORT_API_CALL OpAttr_GetName(const OrtOpAttr* attribute, const char** name) noexcept {
+  return Guard("OpAttr_GetName", [&] { Out(name, "name") = Borrow(attribute).attribute().name.c_str(); });
+}
+
+void ORT_API_CALL ReleaseOpAttr(OrtOpAttr* attribute) noexcept {
+  auto adapter = TakeIn("ReleaseOpAttr", attribute);
+  if (adapter == nullptr) return;
+  // So far every attribute is lent by a context.
+  checked::Report("release_of_borrowed", "ReleaseOpAttr: attributes of a context are borrowed");
+  adapter.release();
+}
+
+}  // namespace
+
+void FillAttributes(OrtApi& table) noexcept {
+  table.KernelInfoGetAttribute_float = KernelInfoGetAttribute_float;
+  table.KernelInfoGetAttribute_int64 = KernelInfoGetAttribute_int64;
+  table.KernelInfoGetAttribute_string = KernelInfoGetAttribute_string;
+  table.KernelInfoGetAttribute_tensor = KernelInfoGetAttribute_tensor;
+  table.KernelInfoGetAttributeArray_float = KernelInfoGetAttributeArray_float;
+  table.KernelInfoGetAttributeArray_int64 = KernelInfoGetAttributeArray_int64;
+  table.KernelInfoGetAttributeArray_string = KernelInfoGetAttributeArray_string;
+  table.OpAttr_GetType = OpAttr_GetType;
+  table.OpAttr_GetName = OpAttr_GetName;
+  table.ReleaseOpAttr = ReleaseOpAttr;
+}
+
+}  // namespace ort_host::abi
