@@ -23,8 +23,8 @@ class GraphBuilder {
   explicit GraphBuilder(const SchemaSet& schemas, GraphBuilderOptions options = {})
       : schemas_(schemas), options_(std::move(options)) {}
 
-  /// Throws Error: kInvalidGraph (names the node, the value and the rule), kNotImplemented (operator or domain that
-  /// no schema knows; names both), kFail (an element type that cannot be resolved).
+  /// Throws Error: kInvalidGraph (names the node, the value and the rule), kFail (an operator outside ONNX's domains
+  /// that no schema knows, or not at the imported version; an element type that cannot be resolved).
   std::shared_ptr<const Graph> Build(ModelDef model) const;
 
  private:

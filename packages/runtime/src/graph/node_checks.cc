@@ -85,13 +85,13 @@ int64_t NodeChecks::ImportedVersion(const Node& node, const CallFrame& frame) {
 
 void NodeChecks::FailUnknown(const Node& node, int64_t version) const {
   const std::string opset = "version " + std::to_string(version) + " of the domain '" + DomainLabel(node.domain) + "'";
+  const bool is_standard = OnnxSchemas().KnowsDomain(node.domain);
   if (schemas_.Knows(node.domain, node.op_type)) {
-    FailInvalid(node, "the operator " + OperatorLabel(node) + " does not exist in " + opset);
+    FailNode(node, is_standard ? ErrorCode::kInvalidGraph : ErrorCode::kFail,
+             "the operator " + OperatorLabel(node) + " does not exist in " + opset);
   }
-  if (OnnxSchemas().KnowsDomain(node.domain)) {
-    FailInvalid(node, "there is no operator " + OperatorLabel(node) + " in " + opset);
-  }
-  FailNode(node, ErrorCode::kNotImplemented,
+  if (is_standard) FailInvalid(node, "there is no operator " + OperatorLabel(node) + " in " + opset);
+  FailNode(node, ErrorCode::kFail,
            "the operator " + OperatorLabel(node) + " of " + opset +
                " is not known; a library with custom operators may be missing");
 }
