@@ -270,7 +270,8 @@ cdef class Session:
         for i in range(args.size()):
             arg = &dereference(args)[i]
             spec.where = b"input '" + arg.name + b"'"
-            spec.type = <ElementType>arg.element_type
+            # Maps and sequences have element types too.
+            spec.type = <ElementType>arg.element_type if text(arg.type).startswith("tensor(") else ElementType.kUndefined
             spec.shape = ShapeFromParts(
                 arg.has_shape, Extents(arg.extents.data(), arg.extents.size()),
                 Symbols(arg.symbols.data(), arg.symbols.size()))
