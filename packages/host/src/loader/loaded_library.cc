@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include <ort_abi/ort_c_api.h>
 
@@ -18,6 +19,8 @@ struct Libraries {
   std::mutex mutex;
   // An entry stays when its library is no longer held: whether a mapped file was mapped by us must be known later.
   std::map<FileId, std::weak_ptr<LoadedLibrary>> by_file;
+  // Libraries that stay mapped anyway: they need not be read again for the next session.
+  std::vector<std::shared_ptr<LoadedLibrary>> kept;
 };
 
 /// Never destroyed: sessions may outlive static destruction.
@@ -98,6 +101,7 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
     auto& entry = All().by_file[id];
     if (auto first = entry.lock()) return first;  // another thread was faster
     entry = library;
+    if (!policy.unload) All().kept.push_back(library);
   }
   if (audit == nullptr) {
     LogLine(ORT_LOGGING_LEVEL_WARNING, resolved + ": unaudited: not on the list of libraries that this host is tested with");

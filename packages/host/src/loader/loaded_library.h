@@ -12,8 +12,8 @@
 
 namespace ort_host {
 
-/// A plugin library of this host. Shared by everything whose code lies in it; by default its code stays mapped even
-/// when nobody holds it any more.
+/// A plugin library of this host. Shared by everything whose code lies in it; by default it stays loaded even when
+/// nothing else holds it any more.
 class LoadedLibrary {
  public:
   LoadedLibrary(std::string path, SharedLibrary::Lifetime lifetime, const AuditedLibrary* audit)
