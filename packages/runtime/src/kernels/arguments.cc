@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/arguments.h"
+
+#include <algorithm>
+
+#include "conversions/shape.h"
+
+namespace light {
+
+const Tensor& Required(RuntimeContext& context, std::size_t i, std::string_view name) {
+  const Tensor* tensor = context.Input(i);
+  if (!tensor) FailArgument(InputLabel(i, name) + ": is required, got none");
+  return *tensor;
+}
+
+Dims ReadIntegers(const Tensor& tensor, std::size_t i, std::string_view name) {
+  if (tensor.rank() > 1 || (tensor.type() != ElementType::kInt64 && tensor.type() != ElementType::kInt32))
+    FailArgument(InputLabel(i, name) + ": must be a vector of int32 or int64, got " + Describe(tensor));
+  Dims result;
+  result.Resize(static_cast<std::size_t>(tensor.element_count()));
+  if (tensor.type() == ElementType::kInt64) {
+    std::copy_n(tensor.Data<int64_t>(), result.rank(), result.data());
+  } else {
+    std::copy_n(tensor.Data<int32_t>(), result.rank(), result.data());
+  }
+  return result;
+}
+
+int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond) {
+  const auto r = static_cast<int64_t>(rank);
+  if (axis < -r || axis > r - 1 + beyond)
+    FailArgument("axis: must be in [" + std::to_string(-r) + ", " + std::to_string(r - 1 + beyond) +
+                 "] for rank " + std::to_string(r) + ", got " + std::to_string(axis));
+  return axis < 0 ? axis + r : axis;
+}
+
+int64_t Product(std::span<const int64_t> dims, std::size_t begin, std::size_t end) {
+  int64_t product = 1;
+  for (std::size_t i = begin; i < end; ++i) product *= dims[i];
+  return product;
+}
+
+}  // namespace light

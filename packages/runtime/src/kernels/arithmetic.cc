@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Add, Div, Mul, Sub.
+#include "kernels/binary.h"
+#include "kernels/families.h"
+#include "kernels/simd_dispatch.h"
+
+namespace light {
+namespace {
+
+using simd::SimdTable;
+
+// Integers wrap; the detour through an unsigned type of at least 32 bits keeps that defined.
+template <class T>
+using Wrapping = std::make_unsigned_t<std::common_type_t<T, int32_t>>;
+
+struct AddOp {
+  static constexpr auto kBoth = &SimdTable::add;
+  static constexpr auto kScalarRight = &SimdTable::add_scalar;
+  template <class T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a + b;
+    else return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  }
+};
+struct SubOp {
+  static constexpr auto kBoth = &SimdTable::sub;
+  static constexpr auto kScalarRight = &SimdTable::sub_scalar;
+  static constexpr auto kScalarLeft = &SimdTable::scalar_sub;
+  template <class T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a - b;
+    else return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  }
+};
+struct MulOp {
+  static constexpr auto kBoth = &SimdTable::mul;
+  static constexpr auto kScalarRight = &SimdTable::mul_scalar;
+  template <class T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a * b;
+    else return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  }
+};
+struct DivOp {
+  static constexpr auto kBoth = &SimdTable::div;
+  static constexpr auto kScalarRight = &SimdTable::div_scalar;
+  static constexpr auto kScalarLeft = &SimdTable::scalar_div;
+  template <class T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return a / b;
+    } else {
+      if (b == 0) FailArgument("input 1 (B): an integer cannot be divided by zero");
+      if constexpr (std::is_signed_v<T>) {
+        // The lowest value by -1 wraps; the processor would trap.
+        if (b == -1) return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));
+      }
+      return static_cast<T>(a / b);
+    }
+  }
+};
+
+template <simd::BinaryFn SimdTable::*kFunction, bool kSwap = false>
+void Simd32(const void* a, const void* b, void* y, int64_t n) {
+  (Simd().*kFunction)(static_cast<const float*>(kSwap ? b : a), static_cast<const float*>(kSwap ? a : b),
+                      static_cast<float*>(y), static_cast<std::size_t>(n));
+}
+
+template <class Op, class T>
+BinaryLoops LoopsFor() {
+  BinaryLoops loops = GenericLoops<Op, T, T, T>::Get(std::is_same_v<Op, DivOp> || kIsSmallFloat<T> ? 3 : 0.5);
+  if constexpr (std::is_same_v<T, float>) {
+    loops.cost = 0.4;
+    loops.both = Simd32<Op::kBoth>;
+    loops.scalar_right = Simd32<Op::kScalarRight>;
+    if constexpr (requires { Op::kScalarLeft; }) {
+      loops.scalar_left = Simd32<Op::kScalarLeft>;
+    } else {
+      loops.scalar_left = Simd32<Op::kScalarRight, true>;  // commutes
+    }
+  }
+  return loops;
+}
+
+template <class Op>
+void Register(KernelRegistry& registry, const char* op_type) {
+  KernelRegistration registration = Registration(op_type, 1, 14, {{"T", SetOf(NumberTypes{})}});
+  registration.may_inplace = {{0, 0}, {1, 0}};
+  registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
+    return WithType(NumberTypes{}, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
+      return std::make_unique<BinaryKernel>(info, LoopsFor<Op, typename decltype(tag)::type>());
+    });
+  });
+}
+
+}  // namespace
+
+void RegisterArithmetic(KernelRegistry& registry) {
+  Register<AddOp>(registry, "Add");
+  Register<SubOp>(registry, "Sub");
+  Register<MulOp>(registry, "Mul");
+  Register<DivOp>(registry, "Div");
+}
+
+}  // namespace light

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/broadcast.h"
+
+#include <string>
+
+#include "conversions/checked_size.h"
+#include "conversions/shape.h"
+#include "light/error.h"
+
+namespace light {
+
+BroadcastPlan::BroadcastPlan(std::span<const Dims* const> inputs) {
+  std::size_t rank = 0;
+  for (const Dims* dims : inputs) rank = std::max(rank, dims->rank());
+  out.Resize(rank);
+  for (std::size_t d = 0; d < rank; ++d) out[d] = 1;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Dims& dims = *inputs[i];
+    for (std::size_t d = 0; d < dims.rank(); ++d) {
+      int64_t& extent = out[rank - dims.rank() + d];
+      if (dims[d] == extent || dims[d] == 1) continue;
+      if (extent != 1)
+        throw Error(ErrorCode::kInvalidArgument,
+                    "input " + std::to_string(i) + ": extents must be equal or 1 to broadcast with " +
+                        conversions::FormatExtents(*inputs[i - 1]) + ", got " + conversions::FormatExtents(dims));
+      extent = dims[d];
+    }
+  }
+  const auto count = conversions::CheckedElementCount(out);
+  if (!count)
+    throw Error(ErrorCode::kInvalidArgument,
+                "output 0: the broadcast size must fit in memory, got " + conversions::FormatExtents(out));
+  total = *count;
+
+  // Strides of the inputs along the output, then merged from the inside out; kept reversed until the end.
+  std::array<int64_t, kMaxInputs> pitch;
+  pitch.fill(1);
+  std::size_t merged = 0;
+  extents.Resize(rank + 1);
+  for (Dims& s : strides) s.Resize(rank + 1);
+  for (std::size_t d = rank; d-- > 0;) {
+    if (out[d] == 1) continue;
+    std::array<int64_t, kMaxInputs> stride{};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Dims& dims = *inputs[i];
+      const std::size_t missing = rank - dims.rank();
+      const int64_t own = d < missing ? 1 : dims[d - missing];
+      stride[i] = own == 1 ? 0 : pitch[i];
+      pitch[i] *= own;
+    }
+    bool merge = merged > 0;
+    for (std::size_t i = 0; merge && i < inputs.size(); ++i)
+      merge = stride[i] == strides[i][merged - 1] * extents[merged - 1];
+    if (merge) {
+      extents[merged - 1] *= out[d];
+    } else {
+      extents[merged] = out[d];
+      for (std::size_t i = 0; i < kMaxInputs; ++i) strides[i][merged] = stride[i];
+      ++merged;
+    }
+  }
+  if (merged == 0) {
+    extents[0] = 1;
+    for (Dims& s : strides) s[0] = 0;
+    merged = 1;
+  }
+  extents.Resize(merged);
+  std::reverse(extents.data(), extents.data() + merged);
+  for (Dims& s : strides) {
+    s.Resize(merged);
+    std::reverse(s.data(), s.data() + merged);
+  }
+}
+
+}  // namespace light

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "kernels/arguments.h"
+#include "kernels/element.h"
+#include "kernels/families.h"
+
+namespace light {
+namespace {
+
+// One element. Integers wrap. A float beyond an integer type saturates and NaN gives 0: ONNX leaves both open.
+template <class From, class To>
+To Convert(From value) {
+  if constexpr (kIsSmallFloat<From>) {
+    return Convert<float, To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{0};
+  } else if constexpr (kIsSmallFloat<To>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // Both limits are exact here: the upper one is taken plus one, a power of two.
+    constexpr From kAbove = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    constexpr From kLowest = static_cast<From>(std::numeric_limits<To>::min());
+    if (value >= kAbove) return std::numeric_limits<To>::max();
+    if (value > kLowest) return static_cast<To>(value);
+    return value == value ? std::numeric_limits<To>::min() : To{0};
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class T>
+std::string ToText(T value) {
+  if constexpr (kIsSmallFloat<T>) {
+    return ToText(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "True" : "False";
+  } else {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(value)) return "NaN";
+      if (std::isinf(value)) return value > 0 ? "INF" : "-INF";
+    }
+    char text[64];
+    return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
+  }
+}
+
+template <class T>
+T FromText(const std::string& text) {
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  while (begin != end && *begin == ' ') ++begin;
+  while (begin != end && end[-1] == ' ') --end;
+  if (begin != end && *begin == '+') ++begin;
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::string_view word(begin, static_cast<std::size_t>(end - begin));
+    if (word == "True" || word == "true" || word == "1") return true;
+    if (word == "False" || word == "false" || word == "0") return false;
+  } else {
+    std::conditional_t<kIsSmallFloat<T>, float, T> value{};
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    if (stop == end && error == std::errc()) return T(value);
+    if constexpr (!std::is_integral_v<T>) {
+      // Beyond the range: from_chars refuses, the type has infinities and zeros.
+      double wide = 0;
+      const auto [wide_stop, wide_error] = std::from_chars(begin, end, wide);
+      if (wide_stop == end && wide_error == std::errc()) return T(static_cast<float>(wide));
+    }
+  }
+  FailArgument("input 0 (input): must be text of a " + std::string(conversions::Name(kElementOf<T>)) + ", got '" + text +
+               "'");
+}
+
+using LoopFn = void (*)(const void* from, void* to, int64_t begin, int64_t end);
+
+template <class From, class To>
+void Loop(const void* in, void* out, int64_t begin, int64_t end) {
+  const From* from = static_cast<const From*>(in);
+  To* to = static_cast<To*>(out);
+  for (int64_t i = begin; i < end; ++i) {
+    if constexpr (std::is_same_v<From, To>) to[i] = from[i];
+    else if constexpr (std::is_same_v<To, std::string>) to[i] = ToText(from[i]);
+    else if constexpr (std::is_same_v<From, std::string>) to[i] = FromText<To>(from[i]);
+    else to[i] = Convert<From, To>(from[i]);
+  }
+}
+
+using CastTypes = TypeList<float, double, Float16, Bfloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                           uint32_t, uint64_t, bool, std::string>;
+
+class Cast final : public KernelBase {
+ public:
+  explicit Cast(const KernelInfo& info) {
+    loop_ = WithType(CastTypes{}, info.InputElement(0), [&](auto from) {
+      return WithType(CastTypes{}, info.OutputElement(0), [&](auto to) -> LoopFn {
+        return Loop<typename decltype(from)::type, typename decltype(to)::type>;
+      });
+    });
+    const bool text = info.InputElement(0) == ElementType::kString || info.OutputElement(0) == ElementType::kString;
+    cost_ = text ? 50 : 1;
+  }
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& from = Required(context, 0, "input");
+    const void* in = from.data();
+    void* out = context.Output(0, from.dims()).data();
+    context.ParallelFor(from.element_count(), cost_, [&](int64_t begin, int64_t end) { loop_(in, out, begin, end); });
+  }
+
+ private:
+  LoopFn loop_;
+  double cost_;
+};
+
+}  // namespace
+
+void RegisterCast(KernelRegistry& registry) {
+  registry.RegisterKernelFn(Registration("Cast", 6, 28, {{"T1", SetOf(CastTypes{})}, {"T2", SetOf(CastTypes{})}}),
+                            MakeKernel<Cast>);
+}
+
+}  // namespace light

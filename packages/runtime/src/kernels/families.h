@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "light/kernel_registry.h"
+
+namespace light {
+
+// One function per file of kernels; NativeKernels() calls them all.
+
+void RegisterArithmetic(KernelRegistry& registry);
+void RegisterCast(KernelRegistry& registry);
+void RegisterComparison(KernelRegistry& registry);
+void RegisterConcat(KernelRegistry& registry);
+void RegisterConstant(KernelRegistry& registry);
+void RegisterConv(KernelRegistry& registry);
+void RegisterGather(KernelRegistry& registry);
+void RegisterGemm(KernelRegistry& registry);
+void RegisterMatMul(KernelRegistry& registry);
+void RegisterNormalization(KernelRegistry& registry);
+void RegisterPooling(KernelRegistry& registry);
+void RegisterPow(KernelRegistry& registry);
+void RegisterReduce(KernelRegistry& registry);
+void RegisterSlice(KernelRegistry& registry);
+void RegisterSoftmax(KernelRegistry& registry);
+void RegisterTranspose(KernelRegistry& registry);
+void RegisterUnary(KernelRegistry& registry);
+void RegisterViews(KernelRegistry& registry);
+void RegisterWhere(KernelRegistry& registry);
+
+}  // namespace light

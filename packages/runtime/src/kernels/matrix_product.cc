@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/matrix_product.h"
+
+#include <algorithm>
+
+namespace light {
+namespace {
+
+int64_t Panels(int64_t n) {
+  const auto nr = static_cast<int64_t>(Simd().nr);
+  return (n + nr - 1) / nr;
+}
+
+void PackPanels(MatrixView<float> b, int64_t k, int64_t n, int64_t begin, int64_t end, float* packed) {
+  Simd().pack_b(b.data, b.row, b.column, static_cast<std::size_t>(k), static_cast<std::size_t>(n),
+                static_cast<std::size_t>(begin), static_cast<std::size_t>(end), packed);
+}
+
+}  // namespace
+
+int64_t PackedSize(int64_t k, int64_t n) { return Panels(n) * static_cast<int64_t>(Simd().nr) * k; }
+
+void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {
+  count_ = count;
+  size_ = PackedSize(k, n);
+  buffer_ = conversions::AllocateBuffer(static_cast<std::size_t>(count * size_) * sizeof(float));
+  for (int64_t i = 0; i < count; ++i)
+    PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n), static_cast<float*>(buffer_.data) + i * size_);
+}
+
+float* PackForRun(RuntimeContext& context, MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {
+  const int64_t size = PackedSize(k, n), panels = Panels(n);
+  auto* packed = static_cast<float*>(context.TemporaryBuffer(static_cast<std::size_t>(count * size) * sizeof(float)));
+  const double cost = (b.column == 1 ? 0.1 : 0.4) * static_cast<double>(k) * static_cast<double>(Simd().nr);
+  context.ParallelFor(count * panels, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end;) {
+      const int64_t i = unit / panels, first = unit % panels;
+      const int64_t last = std::min(panels, first + end - unit);
+      PackPanels({b.data + i * pitch, b.row, b.column}, k, n, first, last, packed + i * size);
+      unit += last - first;
+    }
+  });
+  return packed;
+}
+
+void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<simd::GemmArgs(int64_t)> args) {
+  if (count == 0 || m == 0) return;
+  const simd::SimdTable& simd = Simd();
+  const simd::GemmArgs first = args(0);
+  const auto n = static_cast<int64_t>(first.n);
+  const int64_t panels = Panels(n), mr = static_cast<int64_t>(simd.mr);
+  if (panels == 0) return;
+  // A unit is a block of rows by a group of panels. Blocks of many rows use a packed panel well; with few of them the
+  // columns are split too, until every thread has several units.
+  const int64_t wanted = context.parallel().thread_count() > 1 ? 6 * context.parallel().thread_count() : 1;
+  int64_t block = 8 * mr;
+  if (count * ((m + block - 1) / block) * panels < wanted) block = mr;
+  const int64_t row_blocks = (m + block - 1) / block;
+  const int64_t groups = std::clamp<int64_t>((wanted + count * row_blocks - 1) / (count * row_blocks), 1, panels);
+  const int64_t width = (panels + groups - 1) / groups;
+  const int64_t columns = (panels + width - 1) / width;
+  const double cost = static_cast<double>(std::min(block, m)) * static_cast<double>(std::min(width * static_cast<int64_t>(simd.nr), n)) *
+                          static_cast<double>(first.k) / 25 + 20;
+  context.ParallelFor(count * row_blocks * columns, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t column = unit % columns, row = unit / columns % row_blocks;
+      const simd::GemmArgs product = args(unit / columns / row_blocks);
+      simd.gemm(&product, static_cast<std::size_t>(row * block), static_cast<std::size_t>(std::min(m, (row + 1) * block)),
+                static_cast<std::size_t>(column * width), static_cast<std::size_t>(std::min(panels, (column + 1) * width)));
+    }
+  });
+}
+
+}  // namespace light

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "conversions/buffer.h"
+#include "kernels/element.h"
+#include "kernels/simd_dispatch.h"
+#include "light/runtime_context.h"
+
+namespace light {
+
+/// A matrix as it lies in memory: element (i, j) at data[i * row + j * column].
+template <class T>
+struct MatrixView {
+  const T* data = nullptr;
+  int64_t row = 0;
+  int64_t column = 1;
+};
+
+/// Matrices of equal extents packed for the float product, for as long as a kernel lives.
+class PackedMatrices {
+ public:
+  bool empty() const noexcept { return !buffer_.data && count_ == 0; }
+  /// Packs `count` matrices [k, n], `pitch` elements apart.
+  void Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n);
+  const float* matrix(int64_t i) const noexcept { return static_cast<const float*>(buffer_.data) + i * size_; }
+
+ private:
+  conversions::OwnedBuffer buffer_;
+  int64_t count_ = 0;
+  int64_t size_ = 0;
+};
+
+/// Floats that a packed matrix [k, n] fills.
+int64_t PackedSize(int64_t k, int64_t n);
+
+/// As PackedMatrices::Pack, into scratch memory and on the threads of the run. Matrices lie PackedSize(k, n) apart.
+float* PackForRun(RuntimeContext& context, MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n);
+
+/// Computes `count` products of `m` rows; `args(i)` describes number i, and all have the extents of the first.
+void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<simd::GemmArgs(int64_t)> args);
+
+/// C = A * B, C dense [m, n], for types without vector functions. Integers wrap.
+template <class T>
+void MultiplyPlain(RuntimeContext& context, MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t n, int64_t k, T* c) {
+  using U = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+  constexpr int64_t kBlock = 128;
+  const int64_t blocks = (n + kBlock - 1) / kBlock;
+  const double cost = 0.6 * static_cast<double>(k) * static_cast<double>(std::min(n, kBlock)) + 5;
+  context.ParallelFor(m * blocks, cost, [&](int64_t begin, int64_t end) {
+    U sums[kBlock];
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t i = unit / blocks, first = unit % blocks * kBlock, width = std::min(kBlock, n - first);
+      std::fill_n(sums, width, U{0});
+      for (int64_t p = 0; p < k; ++p) {
+        const U factor = static_cast<U>(a.data[i * a.row + p * a.column]);
+        const T* line = b.data + p * b.row + first * b.column;
+        if (b.column == 1) {
+          for (int64_t j = 0; j < width; ++j) sums[j] += factor * static_cast<U>(line[j]);
+        } else {
+          for (int64_t j = 0; j < width; ++j) sums[j] += factor * static_cast<U>(line[j * b.column]);
+        }
+      }
+      for (int64_t j = 0; j < width; ++j) c[i * n + first + j] = static_cast<T>(sums[j]);
+    }
+  });
+}
+
+/// Copies 16-bit floats to scratch memory as floats.
+template <class T>
+float* WidenForRun(RuntimeContext& context, const T* from, int64_t n) {
+  auto* to = static_cast<float*>(context.TemporaryBuffer(static_cast<std::size_t>(n) * sizeof(float)));
+  context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]);
+  });
+  return to;
+}
+
+/// Rounds floats to a 16-bit type.
+template <class T>
+void NarrowTo(RuntimeContext& context, const float* from, int64_t n, T* to) {
+  context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = T(from[i]);
+  });
+}
+
+}  // namespace light

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "kernels/binary.h"
+#include "kernels/families.h"
+
+namespace light {
+namespace {
+
+template <class T>
+using Wide = std::conditional_t<kIsSmallFloat<T>, float, T>;
+
+// Integer base and exponent: exact, wrapping. A negative exponent gives what is left of the fraction.
+template <class T>
+T IntegerPower(T base, int64_t exponent) {
+  if (exponent < 0) {
+    if (base == 1) return 1;
+    if (base == -1) return exponent % 2 ? -1 : 1;
+    return 0;
+  }
+  auto factor = static_cast<std::make_unsigned_t<T>>(base);
+  std::make_unsigned_t<T> result = 1;
+  for (; exponent; exponent >>= 1) {
+    if (exponent & 1) result *= factor;
+    factor *= factor;
+  }
+  return static_cast<T>(result);
+}
+
+struct PowOp {
+  template <class A, class B>
+  static A Apply(A base, B exponent) {
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+      if constexpr (std::is_same_v<B, uint64_t>) {
+        // Beyond int64 only the parity and the base's being 0 or +-1 matter, up to wrapping; halve and square.
+        if (exponent > static_cast<uint64_t>(INT64_MAX))
+          return static_cast<A>(IntegerPower<A>(IntegerPower<A>(base, static_cast<int64_t>(exponent >> 1)), 2) *
+                                (exponent & 1 ? base : A{1}));
+      }
+      return IntegerPower<A>(base, static_cast<int64_t>(exponent));
+    } else if constexpr (std::is_same_v<A, float> && !std::is_same_v<B, double>) {
+      const auto e = static_cast<float>(exponent);
+      if (e == 2.f) return base * base;
+      if (e == 0.5f && base >= 0.f) return std::sqrt(base);
+      return std::pow(base, e);
+    } else {
+      const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
+      if constexpr (std::is_integral_v<A>) {
+        // As far as it fits; NaN gives 0.
+        if (!(power > static_cast<double>(std::numeric_limits<A>::min())))
+          return power == power ? std::numeric_limits<A>::min() : A{0};
+        if (power >= static_cast<double>(std::numeric_limits<A>::max())) return std::numeric_limits<A>::max();
+      }
+      return static_cast<A>(power);
+    }
+  }
+};
+
+using BaseTypes = TypeList<float, double, Float16, Bfloat16, int32_t, int64_t>;
+
+}  // namespace
+
+void RegisterPow(KernelRegistry& registry) {
+  KernelRegistration registration =
+      Registration("Pow", 1, 15, {{"T", SetOf(BaseTypes{})}, {"T1", SetOf(NumberTypes{})}});
+  registration.may_inplace = {{0, 0}};
+  registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
+    return WithType(BaseTypes{}, info.InputElement(0), [&](auto base) {
+      return WithType(NumberTypes{}, info.InputElement(1), [&](auto exponent) -> std::unique_ptr<KernelBase> {
+        using A = typename decltype(base)::type;
+        using B = typename decltype(exponent)::type;
+        return std::make_unique<BinaryKernel>(info, GenericLoops<PowOp, A, B, A>::Get(15));
+      });
+    });
+  });
+}
+
+}  // namespace light

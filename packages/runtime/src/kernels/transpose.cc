@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include "conversions/shape.h"
+#include "kernels/arguments.h"
+#include "kernels/families.h"
+#include "kernels/moved.h"
+
+namespace light {
+namespace {
+
+/// A permutation after axes of extent 1 are dropped and axes that stay neighbours are merged. In output order.
+struct Permuted {
+  Dims extents;
+  Dims strides;  ///< of the input, in elements
+};
+
+Permuted Simplify(const Dims& dims, const Dims& perm) {
+  const std::size_t rank = dims.rank();
+  Dims pitch;
+  pitch.Resize(rank);
+  int64_t elements = 1;
+  for (std::size_t d = rank; d-- > 0;) {
+    pitch[d] = elements;
+    elements *= dims[d];
+  }
+  Permuted result;
+  result.extents.Resize(rank + 1);
+  result.strides.Resize(rank + 1);
+  std::size_t n = 0;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const auto axis = static_cast<std::size_t>(perm[d]);
+    if (dims[axis] == 1) continue;
+    if (n > 0 && result.strides[n - 1] == dims[axis] * pitch[axis]) {
+      result.extents[n - 1] *= dims[axis];
+      result.strides[n - 1] = pitch[axis];
+    } else {
+      result.extents[n] = dims[axis];
+      result.strides[n] = pitch[axis];
+      ++n;
+    }
+  }
+  if (n == 0) {
+    result.extents[0] = 1;
+    result.strides[0] = 1;
+    n = 1;
+  }
+  result.extents.Resize(n);
+  result.strides.Resize(n);
+  return result;
+}
+
+// Offset in the input of output line `line`, counting over the axes before `axes`, `skip` excepted.
+int64_t LineOffset(const Permuted& p, int64_t line, std::size_t axes, std::size_t skip) {
+  int64_t offset = 0;
+  for (std::size_t d = axes; d-- > 0;) {
+    if (d == skip) continue;
+    offset += line % p.extents[d] * p.strides[d];
+    line /= p.extents[d];
+  }
+  return offset;
+}
+
+// The innermost axis stays: whole lines are copied.
+template <class T>
+void CopyLines(RuntimeContext& context, const Permuted& p, const T* from, T* to) {
+  const std::size_t last = p.extents.rank() - 1;
+  const int64_t length = p.extents[last], lines = Product(p.extents, 0, last);
+  context.ParallelFor(lines, kMoveCost<T> * static_cast<double>(length) + 5, [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line)
+      CopyRun(from + LineOffset(p, line, last, last), length, to + line * length);
+  });
+}
+
+// Another axis, `inner`, is the one that lies together in the input: square tiles, so that both sides use whole lines.
+template <class T>
+void TransposeTiles(RuntimeContext& context, const Permuted& p, std::size_t inner, const T* from, T* to) {
+  constexpr int64_t kTile = 16;
+  const std::size_t last = p.extents.rank() - 1;
+  const int64_t columns = p.extents[last], column_stride = p.strides[last];
+  const int64_t rows = p.extents[inner], row_pitch = Product(p.extents, inner + 1, last + 1);
+  const int64_t bands = (rows + kTile - 1) / kTile;
+  const int64_t planes = Product(p.extents, 0, last) / rows;
+  const int64_t after = Product(p.extents, inner + 1, last);  // planes that one step along `inner` passes over
+  context.ParallelFor(planes * bands, kMoveCost<T> * 4 * static_cast<double>(columns * kTile), [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t plane = unit / bands, first = unit % bands * kTile;
+      const int64_t band_end = std::min(first + kTile, rows);
+      const T* source = from + LineOffset(p, plane, last, inner);
+      T* target = to + (plane / after * rows * after + plane % after) * columns;
+      for (int64_t column = 0; column < columns; column += kTile) {
+        const int64_t column_end = std::min(column + kTile, columns);
+        for (int64_t row = first; row < band_end; ++row) {
+          T* out = target + row * row_pitch;
+          const T* in = source + row;
+          for (int64_t c = column; c < column_end; ++c) out[c] = in[c * column_stride];
+        }
+      }
+    }
+  });
+}
+
+class Transpose final : public KernelBase {
+ public:
+  explicit Transpose(const KernelInfo& info) : has_perm_(info.HasAttribute("perm")) { perm_.Assign(info.Ints("perm")); }
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& data = Required(context, 0, "data");
+    const std::size_t rank = data.rank();
+    Dims perm = perm_, dims, seen;
+    if (!has_perm_) {
+      perm.Resize(rank);
+      std::iota(perm.data(), perm.data() + rank, 0);
+      std::reverse(perm.data(), perm.data() + rank);
+    }
+    dims.Resize(rank);
+    seen.Resize(rank);
+    std::fill_n(seen.data(), rank, 0);
+    bool valid = perm.rank() == rank;
+    for (std::size_t d = 0; valid && d < rank; ++d) {
+      valid = perm[d] >= 0 && perm[d] < static_cast<int64_t>(rank) && !seen[static_cast<std::size_t>(perm[d])];
+      if (!valid) break;
+      seen[static_cast<std::size_t>(perm[d])] = 1;
+      dims[d] = data.dim(static_cast<std::size_t>(perm[d]));
+    }
+    if (!valid)
+      FailArgument("perm: must be a permutation of the axes of " + Describe(data) + ", got " +
+                   conversions::FormatExtents(perm));
+    Tensor& out = context.Output(0, dims);
+    if (data.element_count() == 0) return;
+    const Permuted p = Simplify(data.dims(), perm);
+    WithMoved(data.type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const std::size_t last = p.extents.rank() - 1;
+      if (p.strides[last] == 1) return CopyLines<T>(context, p, data.Data<T>(), out.Data<T>());
+      std::size_t inner = 0;
+      while (p.strides[inner] != 1) ++inner;
+      TransposeTiles<T>(context, p, inner, data.Data<T>(), out.Data<T>());
+    });
+  }
+
+ private:
+  bool has_perm_;
+  Dims perm_;
+};
+
+}  // namespace
+
+void RegisterTranspose(KernelRegistry& registry) {
+  registry.RegisterKernelFn(Registration("Transpose", 1, 25, {{"T", WholeByteTensors()}}), MakeKernel<Transpose>);
+}
+
+}  // namespace light

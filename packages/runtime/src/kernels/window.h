@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "light/kernel_info.h"
+#include "light/tensor.h"
+
+namespace light {
+
+/// A window that slides over the spatial axes of one input. A row is a line of the last axis; rows are counted over
+/// the axes before it.
+struct Window {
+  Dims input, output, kernel, strides, dilations;
+  Dims pads;  ///< before the first element of each axis
+
+  std::size_t last() const noexcept { return input.rank() - 1; }
+  int64_t input_size() const noexcept;
+  int64_t output_size() const noexcept;
+  int64_t output_rows() const noexcept;
+  int64_t kernel_rows() const noexcept;
+  /// The input row that kernel row `k` meets at output row `o`, or -1 if that lies in the padding.
+  int64_t InputRow(int64_t o, int64_t k) const noexcept;
+  /// The input column that kernel column `k` meets at output column `o`; may lie in the padding.
+  int64_t InputColumn(int64_t o, int64_t k) const noexcept {
+    return o * strides[last()] - pads[last()] + k * dilations[last()];
+  }
+  /// The output columns [begin, end) for which kernel column `k` meets an input column.
+  void OutputColumns(int64_t k, int64_t& begin, int64_t& end) const noexcept;
+};
+
+/// The attributes that Conv and the pooling operators share.
+class WindowAttributes {
+ public:
+  /// Throws Error (kInvalidGraph) if an attribute is not what ONNX allows.
+  explicit WindowAttributes(const KernelInfo& info);
+  const std::vector<int64_t>& kernel() const noexcept { return kernel_; }
+  /// The window over an input [batch, channels, ...]. Throws Error if the ranks disagree or nothing fits.
+  Window Resolve(const Tensor& x, std::span<const int64_t> kernel) const;
+
+ private:
+  enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
+  std::vector<int64_t> kernel_, strides_, dilations_, pads_;
+  AutoPad auto_pad_ = AutoPad::kNotSet;
+  bool ceil_mode_ = false;
+};
+
+}  // namespace light
