@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a model and prints its graph as JSON, or the error that it gives, for tests that compare with the onnx package.
 // `light_dump -` reads a stream of length-prefixed (4 bytes, little-endian) models and answers one line for each.
+// `light_dump --schemas` prints every operator schema, one a line.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -91,6 +92,45 @@ std::string PrintValue(const light::GraphValue& value) {
   return out + "}";
 }
 
+std::string PrintDefault(const light::AttributeSchema& attribute) {
+  if (!attribute.has_default) return "null";
+  const auto& data = attribute.default_value.data;
+  const auto number = [](auto value) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.9g", static_cast<double>(value));
+    return std::string(text);
+  };
+  if (const auto* value = std::get_if<float>(&data)) return number(*value);
+  if (const auto* value = std::get_if<int64_t>(&data)) return std::to_string(*value);
+  if (const auto* value = std::get_if<std::string>(&data)) return Quote(*value);
+  if (const auto* value = std::get_if<std::vector<float>>(&data)) return Join(*value, number);
+  if (const auto* value = std::get_if<std::vector<std::string>>(&data)) return Join(*value, Quote);
+  if (const auto* value = std::get_if<std::vector<int64_t>>(&data)) {
+    return Join(*value, [](int64_t item) { return std::to_string(item); });
+  }
+  return "\"?\"";
+}
+
+std::string PrintSchema(const light::OperatorSchema& schema) {
+  const auto formal = [&](const light::FormalParameter& parameter) {
+    const auto& type = schema.type_parameters.at(static_cast<std::size_t>(parameter.type_parameter));
+    return "[" + Quote(parameter.name) + ", " + Quote(type.name) + ", " + Quote(type.allowed.ToString()) + ", " +
+           std::to_string(static_cast<int>(parameter.option)) + ", " + (parameter.homogeneous ? "true" : "false") + ", " +
+           std::to_string(parameter.min_arity) + "]";
+  };
+  const auto attribute = [](const light::AttributeSchema& item) {
+    return "[" + Quote(item.name) + ", " + std::to_string(static_cast<int>(item.kind)) + ", " +
+           (item.required ? "true" : "false") + ", " + PrintDefault(item) + "]";
+  };
+  return "{\"domain\": " + Quote(schema.domain) + ", \"name\": " + Quote(schema.name) +
+         ", \"since\": " + std::to_string(schema.since_version) +
+         ", \"deprecated\": " + (schema.deprecated ? "true" : "false") +
+         ", \"arity\": " + Join(std::vector<int>{schema.min_inputs, schema.max_inputs, schema.min_outputs, schema.max_outputs},
+                               [](int n) { return std::to_string(n); }) +
+         ", \"inputs\": " + Join(schema.inputs, formal) + ", \"outputs\": " + Join(schema.outputs, formal) +
+         ", \"attributes\": " + Join(schema.attributes, attribute) + "}";
+}
+
 std::string PrintGraph(const light::Graph& graph);
 
 std::string PrintNode(const light::Graph& graph, const light::Node& node) {
@@ -153,8 +193,12 @@ int AnswerStream() {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "-") return AnswerStream();
+  if (argc == 2 && std::string(argv[1]) == "--schemas") {
+    for (const light::OperatorSchema* schema : light::OnnxSchemas().All()) std::puts(PrintSchema(*schema).c_str());
+    return 0;
+  }
   if (argc != 2) {
-    std::fprintf(stderr, "usage: light_dump MODEL | -\n");
+    std::fprintf(stderr, "usage: light_dump MODEL | - | --schemas\n");
     return 2;
   }
   const std::string line = Answer([&] { return light::ReadModelFile(argv[1]); });

@@ -66,7 +66,10 @@ void InferLoop(InferenceContext& context) {
     ValueType type = outputs[i + 1];
     if (i < carried) {
       const ValueType* initial = context.Input(i + 2);
-      if (initial != nullptr && !SameElementTypes(*initial, type)) {
+      // A value may start as an optional and be what the optional holds from the first iteration on.
+      const bool unwraps = initial != nullptr && initial->kind == ValueType::Kind::kOptional && initial->inner &&
+                           SameElementTypes(*initial->inner, type);
+      if (initial != nullptr && !unwraps && !SameElementTypes(*initial, type)) {
         FailInference(context, "carried value " + std::to_string(i) + " must keep its type " + initial->ToString() +
                                    ", got " + type.ToString() + " from the body");
       }

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""External data lies beside the model and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+DumpFile = Callable[[Path], dict[str, Any]]
+ARRAY = np.arange(6, dtype=np.float32)
+
+
+def write_model(folder: Path, **entries: str) -> Path:
+    """Write a model with a float[6] initializer in an external file."""
+    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[6], data_location=TensorProto.EXTERNAL)
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=value)
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [6])
+    graph = helper.make_graph([helper.make_node("Identity", ["w"], ["y"])], "g", [], [output], [tensor])
+    path = folder / "model.onnx"
+    path.write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString())
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a data file whose tensor begins at byte 4, and a second time, misaligned, at 31."""
+    inside = tmp_path / "model"
+    (inside / "sub").mkdir(parents=True)
+    data = b"abcd" + ARRAY.tobytes() + b"xyz" + ARRAY.tobytes()
+    (inside / "w.bin").write_bytes(data)
+    (inside / "sub" / "w.bin").write_bytes(data)
+    (tmp_path / "outside.bin").write_bytes(data)
+    return inside
+
+
+@pytest.mark.parametrize(("location", "offset"), [("w.bin", 4), ("w.bin", 31), ("sub/w.bin", 4), ("./w.bin", 4)])
+def test_reads_the_bytes(folder: Path, dump_file: DumpFile, location: str, offset: int) -> None:
+    answer = dump_file(write_model(folder, location=location, offset=str(offset), length="24"))
+    value = answer["graph"]["values"][0]
+    assert bytes.fromhex(value["data"]) == ARRAY.tobytes()
+    assert value["external"] == [location, offset, 24]
+
+
+def test_length_may_be_left_out(folder: Path, dump_file: DumpFile) -> None:
+    answer = dump_file(write_model(folder, location="w.bin", offset="31"))
+    assert bytes.fromhex(answer["graph"]["values"][0]["data"]) == ARRAY.tobytes()
+
+
+@pytest.mark.parametrize(("entries", "code", "reason"), [
+    ({"location": "../outside.bin", "offset": "4"}, "InvalidProtobuf", "must not contain '..'"),
+    ({"location": "sub/../w.bin", "offset": "4"}, "InvalidProtobuf", "must not contain '..'"),
+    ({"location": "/etc/passwd"}, "InvalidProtobuf", "must be a relative path"),
+    ({"location": ""}, "InvalidProtobuf", "must be a relative path"),
+    ({}, "InvalidProtobuf", "must be a relative path"),
+    ({"location": "nothing.bin"}, "NoSuchFile", "nothing.bin"),
+    ({"location": "sub"}, "NoSuchFile", "not a regular file"),
+    ({"location": "w.bin", "offset": "32"}, "InvalidProtobuf", "past the end"),
+    ({"location": "w.bin", "offset": "9223372036854775807"}, "InvalidProtobuf", "past the end"),
+    ({"location": "w.bin", "offset": "-4"}, "InvalidProtobuf", "'offset' must be a number of bytes"),
+    ({"location": "w.bin", "offset": "4x"}, "InvalidProtobuf", "'offset' must be a number of bytes"),
+    ({"location": "w.bin", "length": "20"}, "InvalidProtobuf", "needs 24 bytes, got length 20"),
+])  # fmt: skip
+def test_refusals(folder: Path, dump_file: DumpFile, entries: dict[str, str], code: str, reason: str) -> None:
+    answer = dump_file(write_model(folder, **entries))
+    assert answer["code"] == code and reason in answer["error"], answer
+
+
+def test_a_link_may_not_lead_outside(folder: Path, dump_file: DumpFile) -> None:
+    (folder / "link.bin").symlink_to("../outside.bin")
+    answer = dump_file(write_model(folder, location="link.bin", offset="4"))
+    assert answer["code"] == "InvalidProtobuf" and "through a link" in answer["error"]
+
+
+def test_a_link_may_stay_inside(folder: Path, dump_file: DumpFile) -> None:
+    (folder / "link.bin").symlink_to("sub/w.bin")
+    answer = dump_file(write_model(folder, location="link.bin", offset="4"))
+    assert bytes.fromhex(answer["graph"]["values"][0]["data"]) == ARRAY.tobytes()
+
+
+def test_a_pipe_is_no_file(folder: Path, dump_file: DumpFile) -> None:
+    os.mkfifo(folder / "pipe")
+    answer = dump_file(write_model(folder, location="pipe"))
+    assert answer["code"] == "NoSuchFile" and "not a regular file" in answer["error"]
+
+
+def test_bytes_have_no_folder(folder: Path, dump: Any) -> None:
+    answer = dump(onnx.load(write_model(folder, location="w.bin", offset="4"), load_external_data=False))
+    assert answer["code"] == "NoSuchFile" and "given as bytes" in answer["error"]
