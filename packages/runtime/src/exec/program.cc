@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "light/program.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 
@@ -46,9 +47,12 @@ std::string StepLabel(const Graph& graph, const Assignment& assignment, const St
 }
 
 void FillTypes(const Graph& graph, Step& step) {
-  step.output_types.reserve(step.outputs.size());
-  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-    const ValueId id = step.outputs[i];
+  // Trailing outputs that the node leaves out count too: a kernel may compute them all the same.
+  std::size_t count = step.outputs.size();
+  if (step.partition < 0) count = std::max(count, graph.node(step.node).schema->outputs.size());
+  step.output_types.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const ValueId id = i < step.outputs.size() ? step.outputs[i] : kNoValue;
     ElementType type = ElementType::kUndefined;
     if (id != kNoValue) {
       type = graph.value(id).type.element;
