@@ -270,8 +270,7 @@ cdef class Session:
         for i in range(args.size()):
             arg = &dereference(args)[i]
             spec.where = b"input '" + arg.name + b"'"
-            # Maps and sequences have element types too.
-            spec.type = <ElementType>arg.element_type if text(arg.type).startswith("tensor(") else ElementType.kUndefined
+            spec.type = <ElementType>arg.element_type  # undefined for what is no tensor
             spec.shape = ShapeFromParts(
                 arg.has_shape, Extents(arg.extents.data(), arg.extents.size()),
                 Symbols(arg.symbols.data(), arg.symbols.size()))
