@@ -236,6 +236,8 @@ void Bury(void* memory, std::size_t size) noexcept {
 
 }  // namespace checked
 
+void* AdapterBase::operator new(std::size_t size) { return ::operator new(size); }
+
 void AdapterBase::operator delete(void* memory, std::size_t size) noexcept {
   if (checked::enabled()) [[unlikely]] return checked::Bury(memory, size);
   ::operator delete(memory, size);

@@ -81,7 +81,7 @@ class KernelContextAdapter final : public AdapterBase {
       if (is_set) value.~ValueAdapter();
     }
     void Set(light::Tensor* tensor, const light::Value* from) noexcept {
-      new (&value) ValueAdapter(tensor, from, CpuArenaInfo());
+      new (&value) ValueAdapter(tensor, from);
       is_set = true;
     }
     bool is_set;

@@ -13,7 +13,10 @@ namespace ort_host {
 class AdapterBase : public ort_abi::AdapterHeader {
  public:
   using AdapterHeader::AdapterHeader;
+  static void* operator new(std::size_t size);
+  static void* operator new(std::size_t, void* place) noexcept { return place; }
   static void operator delete(void* memory, std::size_t size) noexcept;
+  static void operator delete(void*, void*) noexcept {}
 
  protected:
   ~AdapterBase() = default;

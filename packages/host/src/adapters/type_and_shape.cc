@@ -19,7 +19,7 @@ TensorTypeAndShapeAdapter::TensorTypeAndShapeAdapter(const light::ValueType& typ
 }
 
 TensorTypeAndShapeAdapter::TensorTypeAndShapeAdapter(const TensorTypeAndShapeAdapter& other)
-    : AdapterBase(kTypeAndShapeKind), element_(other.element_), has_shape_(other.has_shape_) {
+    : AdapterBase(kTypeAndShapeKind), element_(other.element()), has_shape_(other.has_shape_) {
   if (other.rank_ == 0) return;
   Own& own = MakeOwn();
   own.dims.assign(other.dims_, other.dims_ + other.rank_);

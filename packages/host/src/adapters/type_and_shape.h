@@ -31,7 +31,7 @@ class TensorTypeAndShapeAdapter final : public AdapterBase {
 
   /// Makes this a view of the tensor and marks it as handed out.
   void Open(const light::Tensor& tensor) noexcept {
-    element_ = conversions::ToOrt(tensor.type());
+    view_ = &tensor;
     has_shape_ = true;
     dims_ = tensor.dims().data();
     rank_ = tensor.rank();
@@ -44,8 +44,11 @@ class TensorTypeAndShapeAdapter final : public AdapterBase {
   }
 
   /// ONNXTensorElementDataType, also a number that it does not list.
-  int element() const noexcept { return element_; }
-  void set_element(int element) noexcept { element_ = element; }
+  int element() const noexcept { return view_ != nullptr ? conversions::ToOrt(view_->type()) : element_; }
+  void set_element(int element) noexcept {
+    view_ = nullptr;
+    element_ = element;
+  }
   bool has_shape() const noexcept { return has_shape_; }
   std::size_t rank() const noexcept { return rank_; }
   /// -1 where an extent is not known.
@@ -73,6 +76,7 @@ class TensorTypeAndShapeAdapter final : public AdapterBase {
   int element_ = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
   bool has_shape_ = false;
   bool is_open_ = false;
+  const light::Tensor* view_ = nullptr;  // whose element type this has
   const int64_t* dims_ = nullptr;
   std::size_t rank_ = 0;
   std::unique_ptr<Own> own_;

@@ -16,8 +16,8 @@ namespace ort_host {
 class ValueAdapter final : public AdapterBase {
  public:
   /// A view; `tensor` is null for a value that is no dense tensor. Both outlive the view.
-  ValueAdapter(light::Tensor* tensor, const light::Value* value, const MemoryInfoAdapter& memory) noexcept
-      : AdapterBase(kValueKind), tensor_(tensor), value_(value), memory_(&memory) {}
+  ValueAdapter(light::Tensor* tensor, const light::Value* value) noexcept
+      : AdapterBase(kValueKind), tensor_(tensor), value_(value) {}
 
   /// Memory from the allocator, which outlives the value. Strings are constructed empty.
   /// Throws StatusError.
@@ -39,7 +39,7 @@ class ValueAdapter final : public AdapterBase {
   const light::Value* value() const noexcept { return value_; }
   /// True for a value with nothing in it.
   bool is_empty() const noexcept { return tensor_ == nullptr && (value_ == nullptr || value_->is_none()); }
-  const MemoryInfoAdapter& memory() const noexcept { return *memory_; }
+  const MemoryInfoAdapter& memory() const noexcept { return memory_ != nullptr ? *memory_ : CpuArenaInfo(); }
   /// True for what a library must release.
   bool is_owned() const noexcept { return mode_ == Mode::kOwned; }
 
@@ -62,7 +62,7 @@ class ValueAdapter final : public AdapterBase {
   Mode mode_ = Mode::kView;
   light::Tensor* tensor_;
   const light::Value* value_;
-  const MemoryInfoAdapter* memory_;
+  const MemoryInfoAdapter* memory_ = nullptr;  // of a view: that of all tensors of a session
   Owned* owned_ = nullptr;
   TensorTypeAndShapeAdapter shape_;
 };
