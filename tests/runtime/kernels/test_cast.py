@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cast between all types that it has, against numpy and ml_dtypes where they define the result."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
+
+
+def kind(dtype: Any) -> int:
+    """Return the ONNX element type."""
+    return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+
+def cast(run_node: Any, x: np.ndarray, to: int) -> np.ndarray:
+    """Cast an array."""
+    (got,) = run_node("Cast", [x], 13, [to], to=to)
+    return got
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.product([*INTEGERS, *FLOATS, np.bool_], repeat=2)))
+def test_values_that_fit(run_node: Any, source: Any, target: Any) -> None:
+    numbers = [0, 1, 2, 3, 100, 127]
+    if source not in (np.bool_, *INTEGERS[4:]) and target not in INTEGERS[4:]:
+        numbers += [-1, -100]
+    if source in FLOATS:
+        numbers += [0.5, 1.75, 99.5]
+    x = np.array(numbers).astype(source)
+    got = cast(run_node, x, kind(target))
+    want = np.array([float(v) for v in x])
+    want = want != 0 if target is np.bool_ else np.trunc(want) if target in INTEGERS else want
+    assert got.dtype == target
+    np.testing.assert_array_equal(got.astype(np.float64), want.astype(target).astype(np.float64))
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.product(INTEGERS, repeat=2)))
+def test_integers_wrap(run_node: Any, source: Any, target: Any) -> None:
+    info = np.iinfo(source)
+    x = np.array([info.min, info.max, info.max // 2 + 1, info.max // 3], source)
+    bits = np.iinfo(target).bits
+    want = np.array([int(v) % (1 << bits) for v in x], f"uint{bits}").view(target)
+    np.testing.assert_array_equal(cast(run_node, x, kind(target)), want)
+
+
+@pytest.mark.parametrize("source", FLOATS)
+@pytest.mark.parametrize("target", INTEGERS)
+def test_floats_beyond_an_integer_type(run_node: Any, source: Any, target: Any) -> None:
+    info = np.iinfo(target)
+    x = np.array([np.inf, -np.inf, np.nan, -0.75], source)
+    assert cast(run_node, x, kind(target)).tolist() == [info.max, info.min, 0, 0]
+    if source in (np.float32, np.float64):
+        x = np.array([1e30, -1e30, 2.0**info.bits], source)
+        assert cast(run_node, x, kind(target)).tolist() == [info.max, info.min, info.max]
+
+
+@pytest.mark.parametrize("target", [np.float16, ml_dtypes.bfloat16])
+def test_rounding_of_every_pattern(run_node: Any, rng: Any, target: Any) -> None:
+    every = np.arange(1 << 16, dtype=np.uint16).view(target)
+    wide = cast(run_node, every, TensorProto.FLOAT)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(wide, every.astype(np.float32))
+    # Every value, the middle between it and its neighbour, and a little to both sides of that.
+    finite = np.sort(wide[np.isfinite(wide)])
+    middle = ((finite[1:].astype(np.float64) + finite[:-1]) / 2).astype(np.float32)
+    up, down = np.float32(np.inf), np.float32(-np.inf)
+    x = np.concatenate([finite, middle, np.nextafter(middle, up), np.nextafter(middle, down)])
+    x = np.concatenate([x, np.array([65519.99, 65520, 1e6, -1e6, 3.4e38, -3.4e38, np.inf, -np.inf], np.float32)])
+    with np.errstate(over="ignore"):
+        want = x.astype(target)
+    np.testing.assert_array_equal(cast(run_node, x, kind(target)).view(np.uint16), want.view(np.uint16))
+    assert np.isnan(cast(run_node, np.array([np.nan], np.float32), kind(target)).astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (70000,)], ids=str)
+def test_shapes(run_node: Any, shape: Any) -> None:
+    x = np.ones(shape, np.float32)
+    (got,) = run_node("Cast", [x], 13, [TensorProto.INT64], to=TensorProto.INT64, threads=2)
+    assert got.shape == shape
+    assert (got == 1).all()
+
+
+def test_text_to_numbers(run_node: Any) -> None:
+    x = np.array(["1.5", " -2e3 ", "+7", "NaN", "INF", "-inf", "1e-400", "0"], object)
+    got = cast(run_node, x, TensorProto.DOUBLE)
+    np.testing.assert_array_equal(got, [1.5, -2000, 7, np.nan, np.inf, -np.inf, 0, 0])
+    got = cast(run_node, np.array(["9223372036854775807", "-9223372036854775808"], object), TensorProto.INT64)
+    assert got.tolist() == [2**63 - 1, -(2**63)]
+    for text, to in [
+        ("seven", TensorProto.FLOAT),
+        ("1.5", TensorProto.INT32),
+        ("", TensorProto.INT8),
+        ("300", TensorProto.UINT8),
+    ]:
+        with pytest.raises(Exception, match=f"got '{text}'"):
+            cast(run_node, np.array([text], object), to)
+
+
+def test_numbers_to_text(run_node: Any) -> None:
+    x = np.array([1.5, -0.1, np.nan, np.inf, -np.inf, 1e30], np.float32)
+    got = cast(run_node, x, TensorProto.STRING).tolist()
+    assert got[2:5] == ["NaN", "INF", "-INF"]
+    np.testing.assert_array_equal(np.array([got[i] for i in (0, 1, 5)], np.float32), x[[0, 1, 5]])
+    got = cast(run_node, np.array([-(2**63), 2**63 - 1], np.int64), TensorProto.STRING)
+    assert got.tolist() == [str(-(2**63)), str(2**63 - 1)]

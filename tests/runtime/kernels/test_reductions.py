@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions, softmax and normalizations against numpy in float64."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto
+
+FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
+TOLERANCE = {"float32": 2e-6, "float64": 1e-14, "float16": 2e-3, "bfloat16": 1.6e-2}
+REDUCTIONS = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max}
+INPUT_AXES = {"ReduceSum": 13, "ReduceMean": 18, "ReduceMax": 18}
+
+
+def uniform(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    return np.asarray(rng.uniform(-1, 2, shape)).astype(dtype)
+
+
+def close(got: np.ndarray, want: np.ndarray, dtype: Any, scale: float = 1.0) -> None:
+    assert got.shape == want.shape
+    tolerance = TOLERANCE[np.dtype(dtype).name] * scale
+    np.testing.assert_allclose(got.astype(np.float64), want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("op_type", REDUCTIONS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(), (7,), (3, 4), (2, 3, 4, 5), (1, 3, 1), (40, 600)], ids=str)
+def test_every_choice_of_axes(run_node: Any, rng: Any, op_type: str, dtype: Any, shape: Any) -> None:
+    x = uniform(rng, shape, dtype)
+    wide = x.astype(np.float64)
+    rank = len(shape)
+    for count in range(1, rank + 1):
+        for axes in itertools.combinations(range(rank), count):
+            for keep in (0, 1):
+                given = [a - rank if a % 2 else a for a in axes]
+                want = REDUCTIONS[op_type](wide, axis=axes, keepdims=bool(keep))
+                array = np.array(given, np.int64)
+                (got,) = run_node(op_type, [x, array], 20, keepdims=keep, threads=2)
+                assert got.dtype == dtype
+                close(got, want, dtype, scale=math.sqrt(x.size))
+                if dtype is not ml_dtypes.bfloat16:
+                    (old,) = run_node(op_type, [x], 11, keepdims=keep, axes=given)
+                    np.testing.assert_array_equal(old, got)
+
+
+@pytest.mark.parametrize("op_type", REDUCTIONS)
+def test_without_axes(run_node: Any, rng: Any, op_type: str) -> None:
+    x = uniform(rng, (3, 4), np.float32)
+    want = REDUCTIONS[op_type](x.astype(np.float64), keepdims=True)
+    none = np.zeros(0, np.int64)
+    close(run_node(op_type, [x], 20)[0], want, np.float32)
+    close(run_node(op_type, [x, none], 20)[0], want, np.float32)
+    close(run_node(op_type, [x], 11)[0], want, np.float32)
+    np.testing.assert_array_equal(run_node(op_type, [x], 20, noop_with_empty_axes=1)[0], x)
+    np.testing.assert_array_equal(run_node(op_type, [x, none], 20, noop_with_empty_axes=1)[0], x)
+
+
+@pytest.mark.parametrize(("op_type", "want"), [("ReduceSum", 0.0), ("ReduceMean", math.nan), ("ReduceMax", -math.inf)])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_reducing_nothing(run_node: Any, op_type: str, want: float, dtype: Any) -> None:
+    (got,) = run_node(op_type, [np.zeros((2, 0, 3), dtype), np.array([1], np.int64)], 20, keepdims=0)
+    np.testing.assert_array_equal(got.astype(np.float64), np.full((2, 3), want))
+    (got,) = run_node(op_type, [np.zeros((2, 0, 3), dtype), np.array([0], np.int64)], 20, keepdims=0)
+    assert got.shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
+def test_integers(run_node: Any, rng: Any, dtype: Any) -> None:
+    info = np.iinfo(dtype)
+    x = rng.integers(info.min, info.max, (5, 6), dtype=dtype, endpoint=True)
+    rows = [[int(v) for v in row] for row in x]
+    axis = np.array([1], np.int64)
+    bits = info.bits
+    want = np.array([sum(row) % (1 << bits) for row in rows], f"uint{bits}").view(dtype)
+    assert run_node("ReduceSum", [x, axis], 13, keepdims=0)[0].tolist() == want.tolist()
+    assert run_node("ReduceMax", [x, axis], 18, keepdims=0)[0].tolist() == [max(row) for row in rows]
+    assert run_node("ReduceMax", [x, np.array([0], np.int64)], 18, keepdims=0)[0].tolist() == x.max(0).tolist()
+    small = rng.integers(0, 100, (5, 6), dtype=dtype)
+    assert run_node("ReduceMean", [small, axis], 18, keepdims=0)[0].tolist() == (small.sum(1) // 6).tolist()
+
+
+def test_max_of_small_types(run_node: Any, rng: Any) -> None:
+    for dtype in (np.int8, np.uint8):
+        x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (4, 9), dtype=dtype)
+        assert run_node("ReduceMax", [x, np.array([1], np.int64)], 18, keepdims=0)[0].tolist() == x.max(1).tolist()
+    x = np.array([[False, True], [False, False]])
+    assert run_node("ReduceMax", [x, np.array([1], np.int64)], 20, keepdims=0)[0].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_max_keeps_nan(run_node: Any, axis: int) -> None:
+    x = np.arange(40 * 40, dtype=np.float32).reshape(40, 40)
+    x[3, 17] = math.nan
+    (got,) = run_node("ReduceMax", [x, np.array([axis], np.int64)], 18, keepdims=0)
+    np.testing.assert_array_equal(got, x.max(axis))
+
+
+def softmax(x: np.ndarray, axis: int) -> np.ndarray:
+    wide = x.astype(np.float64)
+    e = np.exp(wide - wide.max(axis, keepdims=True))
+    result: np.ndarray = e / e.sum(axis, keepdims=True)
+    return result
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 17), (2, 5, 3, 300), (1, 1000), (64, 33)], ids=str)
+def test_softmax(run_node: Any, rng: Any, dtype: Any, shape: Any) -> None:
+    x = np.asarray(rng.uniform(-20, 20, shape)).astype(dtype)
+    for axis in range(-len(shape), len(shape)):
+        close(run_node("Softmax", [x], 13, axis=axis, threads=2)[0], softmax(x, axis), dtype)
+    close(run_node("Softmax", [x], 13)[0], softmax(x, -1), dtype)
+    if dtype is ml_dtypes.bfloat16:
+        return
+    for opset in (1, 11):
+        for axis in range(-len(shape) if opset == 11 else 0, len(shape)):
+            rows = int(np.prod(shape[:axis], dtype=int))
+            want = softmax(x.reshape(rows, -1), 1).reshape(shape)
+            close(run_node("Softmax", [x], opset, axis=axis)[0], want, dtype)
+
+
+def test_softmax_at_the_edges(run_node: Any) -> None:
+    x = np.array([[-np.inf, 0, -np.inf], [1e30, -1e30, 1e30], [np.nan, 0, 0]], np.float32)
+    want = np.array([[0, 1, 0], [0.5, 0, 0.5], [np.nan] * 3])
+    np.testing.assert_allclose(run_node("Softmax", [x], 13)[0], want, rtol=1e-6)
+    np.testing.assert_allclose(run_node("Softmax", [x.T.copy()], 13, axis=0)[0], want.T, rtol=1e-6)
+    for shape in [(0,), (2, 0), (0, 3)]:
+        assert run_node("Softmax", [np.zeros(shape, np.float32)], 13)[0].shape == shape
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(6,), (3, 4), (2, 3, 17), (2, 3, 4, 5), (10, 768)], ids=str)
+@pytest.mark.parametrize("bias", [False, True])
+def test_layer_normalization(run_node: Any, rng: Any, dtype: Any, shape: Any, bias: bool) -> None:
+    x = uniform(rng, shape, dtype)
+    for axis in range(-len(shape), len(shape)):
+        row = shape[axis:]
+        inputs = [x, uniform(rng, row, dtype), *([uniform(rng, row, dtype)] if bias else [])]
+        element = TensorProto.FLOAT
+        own = {"float32": 1, "float64": 11, "float16": 10, "bfloat16": 16}[np.dtype(dtype).name]
+        y, mean, deviation = run_node(
+            "LayerNormalization", inputs, 17, [own, element, element], axis=axis, epsilon=1e-3, threads=2
+        )
+        wide = [a.astype(np.float64) for a in inputs]
+        axes = tuple(range(axis % len(shape), len(shape)))
+        mu = wide[0].mean(axes, keepdims=True)
+        factor = 1 / np.sqrt(wide[0].var(axes, keepdims=True) + 1e-3)
+        close(y, (wide[0] - mu) * factor * wide[1] + (wide[2] if bias else 0), dtype, scale=10)
+        close(mean, mu, np.float32)
+        close(deviation, factor, np.float32, scale=10)
+
+
+def test_layer_normalization_broadcasts_scale_and_bias(run_node: Any, rng: Any) -> None:
+    x = uniform(rng, (2, 3, 4), np.float32)
+    wide = x.astype(np.float64)
+    normalized = (wide - wide.mean((1, 2), keepdims=True)) / np.sqrt(wide.var((1, 2), keepdims=True) + 1e-5)
+    for scale, bias in [((), (1,)), ((4,), (3, 1)), ((1, 3, 4), (1, 1, 1))]:
+        s, b = uniform(rng, scale, np.float32), uniform(rng, bias, np.float32)
+        (got,) = run_node("LayerNormalization", [x, s, b], 17, axis=1)
+        close(got, normalized * s + b, np.float32, scale=10)
+    with pytest.raises(Exception, match=r"input 1 \(Scale\)"):
+        run_node("LayerNormalization", [x, uniform(rng, (5,), np.float32)], 17, axis=1, unranked=True)
+
+
+@pytest.mark.parametrize("opset", [7, 9, 14, 15])
+@pytest.mark.parametrize("dtype", FLOATS[:3])
+@pytest.mark.parametrize("shape", [(4,), (2, 3), (2, 3, 5), (2, 3, 7, 9), (0, 3, 2)], ids=str)
+def test_batch_normalization(run_node: Any, rng: Any, opset: int, dtype: Any, shape: Any) -> None:
+    channels = shape[1] if len(shape) > 1 else 1
+    x = uniform(rng, shape, dtype)
+    scale, bias, mean = (uniform(rng, (channels,), dtype) for _ in range(3))
+    variance = np.asarray(rng.uniform(0.5, 2, channels)).astype(dtype)
+    (got,) = run_node("BatchNormalization", [x, scale, bias, mean, variance], opset, epsilon=1e-3)
+    s, b, m, v = (
+        a.astype(np.float64).reshape((channels,) + (1,) * (len(shape) - 2)) for a in (scale, bias, mean, variance)
+    )
+    close(got, (x.astype(np.float64) - m) / np.sqrt(v + 1e-3) * s + b, dtype, scale=4)
+
+
+def test_batch_normalization_refuses_training(run_node: Any) -> None:
+    ones = np.ones(3, np.float32)
+    with pytest.raises(Exception, match="inference"):
+        run_node("BatchNormalization", [np.ones((2, 3), np.float32), ones, ones, ones, ones], 15, training_mode=1)
