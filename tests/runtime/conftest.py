@@ -54,7 +54,8 @@ class Dump:
         """Return what the program says about a model: ``graph``, or ``code`` and ``error``; and ``warnings``."""
         data = model if isinstance(model, bytes) else model.SerializeToString()
         process = self._start()
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.write(struct.pack("<I", len(data)) + data)
         process.stdin.flush()
         line = process.stdout.readline()
@@ -69,7 +70,8 @@ class Dump:
         """End the process. It must end well."""
         if self._process is None:
             return
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.stdout.close()
         code = self._process.wait()

@@ -161,11 +161,13 @@ def test_strings(dump: Any) -> None:
 
 def test_scalar_and_empty(dump: Any) -> None:
     scalar = initializer(dump(model_with(TensorProto(data_type=TensorProto.FLOAT, float_data=[1.5]))))
-    assert scalar["shape"] == [] and scalar["data"] == np.float32(1.5).tobytes().hex()
+    assert scalar["shape"] == []
+    assert scalar["data"] == np.float32(1.5).tobytes().hex()
     for tensor in (TensorProto(data_type=TensorProto.FLOAT, dims=[0, 4]),
                    TensorProto(data_type=TensorProto.FLOAT, dims=[2**62, 0, 2**62], raw_data=b"")):  # fmt: skip
         empty = initializer(dump(model_with(tensor)))
-        assert empty["shape"] == list(tensor.dims) and empty["data"] == ""
+        assert empty["shape"] == list(tensor.dims)
+        assert empty["data"] == ""
 
 
 def test_true_is_one(dump: Any) -> None:
@@ -178,7 +180,7 @@ def test_true_is_one(dump: Any) -> None:
     (TensorProto(data_type=1, dims=[2], float_data=[1.0]), "needs 2 entries, got 1"),
     (TensorProto(data_type=1, dims=[1], float_data=[1.0, 2.0]), "needs 1 entries, got 2"),
     (TensorProto(data_type=1, dims=[2], raw_data=b"1234567"), "needs 8 bytes, got 7"),
-    (TensorProto(data_type=1, dims=[2**40]), "needs 1099511627776 entries, got 0"),
+    (TensorProto(data_type=1, dims=[2**36]), "needs 68719476736 entries, got 0"),
     (TensorProto(data_type=1, dims=[2**62, 2**62]), "too large"),
     (TensorProto(data_type=1, dims=[-1], float_data=[1.0]), "must not be negative, got -1"),
     (TensorProto(data_type=1, dims=[1] * 300, float_data=[1.0]), "more than 256 dimensions"),
@@ -193,9 +195,11 @@ def test_true_is_one(dump: Any) -> None:
 def test_broken_tensors(limited_dump: Any, tensor: TensorProto, reason: str) -> None:
     answer = limited_dump(model_with(tensor))
     assert answer["code"] == "InvalidProtobuf"
-    assert "graph.initializer[0]" in answer["error"] and reason in answer["error"], answer
+    assert "graph.initializer[0]" in answer["error"]
+    assert reason in answer["error"]
 
 
 def test_unknown_element_type(dump: Any) -> None:
     answer = dump(model_with(TensorProto(data_type=99, dims=[1], raw_data=b"1")))
-    assert answer["code"] == "NotImplemented" and "got 99" in answer["error"]
+    assert answer["code"] == "NotImplemented"
+    assert "got 99" in answer["error"]

@@ -54,7 +54,8 @@ def test_same_formals(table: dict[tuple[str, str, int], dict[str, Any]]) -> None
         ours = table[schema.domain, schema.name, schema.since_version]
         for key, formals in (("inputs", schema.inputs), ("outputs", schema.outputs)):
             assert len(ours[key]) == len(formals), schema.name
-            for (name, parameter, types, option, homogeneous, min_arity), formal in zip(ours[key], formals, strict=True):
+            for row, formal in zip(ours[key], formals, strict=True):
+                name, parameter, types, option, homogeneous, min_arity = row
                 assert name == formal.name
                 assert parameter == formal.type_str
                 assert set(types.split(", ")) == known_types(formal.types), (schema.name, schema.since_version, name)

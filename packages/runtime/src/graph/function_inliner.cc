@@ -7,7 +7,7 @@ namespace light {
 namespace {
 
 // Functions that call functions twice grow exponentially: a model of a kilobyte could fill any memory.
-constexpr std::size_t kMaxExpandedNodes = std::size_t{1} << 20;
+constexpr std::size_t kMaxExpandedNodes = std::size_t{1} << 18;
 constexpr std::size_t kMaxExpandedBytes = std::size_t{1} << 29;
 constexpr int kMaxCallDepth = 128;
 constexpr std::size_t kMaxPrefix = 256;
@@ -91,7 +91,6 @@ const FunctionDef* FunctionInliner::Find(const NodeDef& node) const {
 }
 
 void FunctionInliner::Expand(std::vector<NodeDef> nodes, const CallFrame* frame, std::vector<FlatNode>& out) {
-  out.reserve(out.size() + nodes.size());
   for (NodeDef& node : nodes) {
     if (const FunctionDef* function = Find(node)) {
       ExpandCall(node, *function, frame, out);
@@ -171,7 +170,7 @@ void FunctionInliner::Charge(std::size_t nodes, std::size_t bytes) {
 NodeDef FunctionInliner::Instantiate(const NodeDef& node, Call& call) {
   Charge(1, node.name.size() + node.op_type.size());
   NodeDef copy;
-  copy.name = call.prefix + node.name;
+  copy.name = call.prefix + (node.name.empty() ? node.op_type : node.name);
   copy.op_type = node.op_type;
   copy.domain = node.domain;
   copy.overload = node.overload;

@@ -48,6 +48,7 @@ bool IsOrdered(const GraphDraft& graph) {
     if (++shown <= kShown) nodes += " -> " + graph.nodes[path[i]].Label();
   }
   if (shown > kShown) nodes += " -> " + std::to_string(shown - kShown) + " more";
+  nodes += " -> " + graph.nodes[at].Label();
   throw Error(ErrorCode::kInvalidGraph, "graph '" + graph.name + "': the nodes feed each other in a cycle: " + nodes);
 }
 

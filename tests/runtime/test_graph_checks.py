@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node may not do, each refusal with the node, the value and the rule; and what is only warned about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+FLOAT, DOUBLE, INT64 = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
+
+
+def make(
+    *nodes: onnx.NodeProto,
+    imports: dict[str, int] | None = None,
+    inputs: dict[str, int] | None = None,
+    output: onnx.ValueInfoProto | None = None,
+    ir_version: int = 10,
+) -> onnx.ModelProto:
+    """Return a model with inputs float[2, 3] named x and z, or those given."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(n, t, [2, 3]) for n, t in (inputs or {"x": FLOAT, "z": FLOAT}).items()],
+        [output or onnx.ValueInfoProto(name="y")],
+    )
+    model = helper.make_model(graph, ir_version=ir_version)
+    model.ClearField("opset_import")
+    model.opset_import.extend(helper.make_opsetid(d, v) for d, v in ({"": 21} if imports is None else imports).items())
+    return model
+
+
+def node(op: str, *inputs: str, **kwargs: Any) -> onnx.NodeProto:
+    return helper.make_node(op, list(inputs), kwargs.pop("outputs", ["y"]), name="n", **kwargs)
+
+
+MIXED = {"x": FLOAT, "z": DOUBLE}
+
+
+@pytest.mark.parametrize(("model", "code", "reason"), [
+    (make(node("Relu", "x"), imports={}), "InvalidGraph", "imports no opset"),
+    (make(node("Relu", "x"), imports={"": 0}), "InvalidGraph", "must be positive, got 0"),
+    (make(node("Relu", "x"), ir_version=0), "InvalidGraph", "the IR version is missing, got 0"),
+    (make(node("Relu", "x"), imports={"other": 1}), "InvalidGraph", "no opset of the domain 'ai.onnx'"),
+    (make(node("F", "x", domain="d")), "InvalidGraph", "no opset of the domain 'd'"),
+    (make(node("F", "x", domain="d"), imports={"d": 3}), "Fail",
+     "the operator 'd.F' of version 3 of the domain 'd' is not known; a library with custom operators may be missing"),
+    (make(node("Reluu", "x")), "InvalidGraph", "there is no operator 'Reluu' in version 21 of the domain 'ai.onnx'"),
+    (make(node("Gelu", "x"), imports={"": 19}), "InvalidGraph", "'Gelu' does not exist in version 19"),
+    (make(node("Upsample", "x", "z")), "InvalidGraph", "'Upsample' was removed in version 10"),
+    (make(node("Relu", "x", "z")), "InvalidGraph", "at most 1 inputs, got 2"),
+    (make(node("Add", "x")), "InvalidGraph", "at least 2 inputs, got 1"),
+    (make(node("Add", "", "x")), "InvalidGraph", "input 0 ('A') is omitted and is not optional"),
+    (make(node("Relu", "x", outputs=["y", "y2"])), "InvalidGraph", "at most 1 outputs, got 2"),
+    (make(node("Relu", "x", alpha=1.0)), "InvalidGraph", "has no attribute 'alpha'"),
+    (make(node("Concat", "x", "z")), "InvalidGraph", "the attribute 'axis' is required and missing"),
+    (make(node("Concat", "x", "z", axis=0.5)), "InvalidGraph", "attribute 'axis' is of kind int, got float"),
+    (make(node("Concat", "x", "z", axis=5)), "InvalidGraph", "an axis must lie in [-2, 2), got 5"),
+    (make(node("Add", "x", "z"), inputs=MIXED), "InvalidGraph", "input 1 ('B') must have the type of input 0 ('A')"),
+    (make(node("And", "x", "z")), "InvalidGraph", "input 0 ('A') must be one of tensor(bool), got tensor(float)"),
+    (make(node("MatMul", "x", "z")), "InvalidGraph", "inner dimensions of the product must agree, got [2, 3]"),
+    (make(node("Transpose", "x", perm=[0, 0])), "InvalidGraph", "'perm' is no permutation, got [0, 0]"),
+    (make(node("Relu", "x"), output=helper.make_tensor_value_info("y", INT64, None)), "InvalidGraph",
+     "output 'y' is declared as tensor(int64), but it is a tensor(float)"),
+    (make(node("Relu", "x"), inputs={"x": 0}), "InvalidGraph", "the input 'x' has no element type"),
+])  # fmt: skip
+def test_refusals(dump: Any, model: onnx.ModelProto, code: str, reason: str) -> None:
+    answer = dump(model)
+    assert answer["code"] == code, answer
+    assert reason in answer["error"]
+    assert "n' (" in answer["error"] or "the model" in answer["error"] or "graph 'g'" in answer["error"]
+
+
+def test_an_attribute_given_twice(dump: Any) -> None:
+    twice = node("Concat", "x", "z", axis=0)
+    twice.attribute.append(helper.make_attribute("axis", 1))
+    answer = dump(make(twice))
+    assert answer["code"] == "InvalidGraph"
+    assert "attribute 'axis' is given twice" in answer["error"]
+
+
+def test_a_reference_outside_a_function(dump: Any) -> None:
+    refers = node("Concat", "x", "z")
+    refers.attribute.append(onnx.AttributeProto(name="axis", ref_attr_name="k", type=onnx.AttributeProto.INT))
+    answer = dump(make(refers))
+    assert answer["code"] == "InvalidGraph"
+    assert "refers to 'k'" in answer["error"]
+
+
+@pytest.mark.parametrize(("opset", "since"), [(6, 6), (12, 6), (13, 13), (14, 14), (21, 14)])
+def test_the_import_selects_the_version(dump: Any, opset: int, since: int) -> None:
+    assert dump(make(node("Relu", "x"), imports={"": opset}))["graph"]["nodes"][0]["since"] == since
+
+
+def test_the_other_spelling_of_the_domain(dump: Any) -> None:
+    answer = dump(make(node("Relu", "x", domain="ai.onnx"), imports={"ai.onnx": 21}))
+    assert answer["graph"]["nodes"][0]["domain"] == ""
+    assert answer["graph"]["nodes"][0]["since"] == 14
+
+
+def test_a_newer_opset_is_warned_about_once(dump: Any) -> None:
+    nodes = [node("Relu", "x", outputs=["r"]), node("Relu", "r")]
+    answer = dump(make(*nodes, imports={"": 1000}))
+    assert len(answer["graph"]["nodes"]) == 2
+    assert len(answer["warnings"]) == 1
+    assert "opset 1000 of the domain 'ai.onnx' is newer" in answer["warnings"][0]
+
+
+def test_an_unused_import_does_not_matter(dump: Any) -> None:
+    assert "graph" in dump(make(node("Relu", "x"), imports={"": 21, "somebody": 7}))
+
+
+def test_a_wrong_shape_is_warned_about(dump: Any) -> None:
+    answer = dump(make(node("Relu", "x"), output=helper.make_tensor_value_info("y", FLOAT, [2, 4])))
+    assert answer["graph"]["values"][-1]["shape"] == [2, None]
+    assert "declared with the shape [2, 4], but inference finds [2, 3]" in answer["warnings"][0]
+
+
+def test_declared_symbols_are_kept_and_numbers_win(dump: Any) -> None:
+    declared = helper.make_tensor_value_info("y", FLOAT, ["rows", "columns"])
+    answer = dump(make(node("Relu", "x"), output=declared))
+    assert answer["graph"]["values"][-1]["shape"] == [2, 3]
+    assert not answer["warnings"]
+
+
+def test_an_old_model_without_imports(dump: Any) -> None:
+    answer = dump(make(node("Relu", "x", consumed_inputs=[0]), imports={}, ir_version=1))
+    assert answer["graph"]["nodes"][0]["since"] == 1
+
+
+def test_a_newer_ir_version_is_warned_about(dump: Any) -> None:
+    answer = dump(make(node("Relu", "x"), ir_version=99))
+    assert "graph" in answer
+    assert "IR version 99 is newer" in answer["warnings"][0]

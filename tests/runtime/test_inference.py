@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes with symbols, shapes computed from shapes, and bodies of control flow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def infer(
+    dump: Any, nodes: list[onnx.NodeProto], inputs: dict[str, Any], constants: dict[str, Any] | None = None
+) -> Any:
+    """Return type and shape of every value by name. Inputs are float tensors of the given shapes."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in inputs.items()],
+        [onnx.ValueInfoProto(name=nodes[-1].output[0])],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in (constants or {}).items()],
+    )
+    answer = dump(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
+    assert "error" not in answer, answer
+    return {value["name"]: (value["type"], value["shape"]) for value in answer["graph"]["values"]}
+
+
+def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+@pytest.mark.parametrize(("op", "inputs", "constants", "attributes", "expected"), [
+    ("Relu", {"a": ["n", 3]}, {}, {}, ["n", 3]),
+    ("Relu", {"a": None}, {}, {}, None),
+    ("Add", {"a": ["n", 1], "b": [1, "m"]}, {}, {}, ["n", "m"]),
+    ("Add", {"a": ["n", 3], "b": ["n", 1]}, {}, {}, ["n", 3]),
+    ("Add", {"a": ["n"], "b": ["m"]}, {}, {}, [None]),
+    ("Add", {"a": ["n"], "b": [4]}, {}, {}, [4]),
+    ("MatMul", {"a": ["b", "n", 4], "b": [4, "k"]}, {}, {}, ["b", "n", "k"]),
+    ("MatMul", {"a": [4], "b": ["b", 4, 5]}, {}, {}, ["b", 5]),
+    ("Gemm", {"a": [4, "n"], "b": ["k", 4]}, {}, {"transA": 1, "transB": 1}, ["n", "k"]),
+    ("Transpose", {"a": ["n", 2, "m"]}, {}, {"perm": [2, 0, 1]}, ["m", "n", 2]),
+    ("Flatten", {"a": ["n", 2, 3]}, {}, {}, ["n", 6]),
+    ("Flatten", {"a": ["n", 2, "m"]}, {}, {"axis": 2}, [None, "m"]),
+    ("Reshape", {"a": ["n", 2, 3]}, {"s": np.array([0, -1])}, {}, ["n", 6]),
+    ("Reshape", {"a": ["n", 2, 3]}, {"s": np.array([-1, 6])}, {}, [None, 6]),
+    ("Reshape", {"a": [4, 0, 3]}, {"s": np.array([0, 2])}, {"allowzero": 1}, [0, 2]),
+    ("Concat", {"a": ["n", 2], "b": ["n", 3]}, {}, {"axis": 1}, ["n", 5]),
+    ("Concat", {"a": ["n", 2], "b": [4, 2]}, {}, {"axis": 0}, [None, 2]),
+    ("ReduceSum", {"a": ["n", 2, "m"]}, {"axes": np.array([-1])}, {"keepdims": 0}, ["n", 2]),
+    ("Softmax", {"a": ["n", 5]}, {}, {}, ["n", 5]),
+    ("Conv", {"x": ["n", 3, 8, "w"], "k": [6, 3, 3, 3]}, {}, {"pads": [1, 1, 1, 1]}, ["n", 6, 8, None]),
+    ("GlobalAveragePool", {"x": ["n", 3, 8, "w"]}, {}, {}, ["n", 3, 1, 1]),
+    ("Slice", {"a": ["n", 9]}, {k: np.array([v]) for k, v in zip("bexs", (-1, -100, 1, -2), strict=True)}, {}, ["n", 5]),
+    ("Expand", {"a": ["n", 1]}, {"s": np.array([2, 1, 3])}, {}, [2, "n", 3]),
+])  # fmt: skip
+def test_shapes(dump: Any, op: str, inputs: Any, constants: Any, attributes: Any, expected: Any) -> None:
+    call = helper.make_node(op, [*inputs, *constants], ["y"], **attributes)
+    assert infer(dump, [call], inputs, constants)["y"] == ("tensor(float)", expected)
+
+
+def test_a_shape_that_is_computed_from_shapes(dump: Any) -> None:
+    """What exporters write for x.reshape(x.shape[0], -1, x.shape[2] * 2)."""
+    nodes = [
+        node("Shape", "x", "s"),
+        node("Gather", "s first", "d0"),
+        node("Gather", "s third", "d2"),
+        node("Mul", "d2 two", "twice"),
+        node("Unsqueeze", "d0 axis", "u0"),
+        node("Unsqueeze", "twice axis", "u2"),
+        node("Concat", "u0 minus_one u2", "target", axis=0),
+        node("Reshape", "x target", "y"),
+    ]
+    constants = {"first": 0, "third": 2, "two": 2, "axis": [0], "minus_one": [-1]}
+    arrays = {name: np.array(value, np.int64) for name, value in constants.items()}
+    assert infer(dump, nodes, {"x": [4, 6, 5]}, arrays)["y"] == ("tensor(float)", [4, 3, 10])
+    assert infer(dump, nodes, {"x": ["n", 6, 5]}, arrays)["y"] == ("tensor(float)", [None, None, None])
+
+
+def body(inputs: list[str], outputs: list[str], *nodes: onnx.NodeProto) -> onnx.GraphProto:
+    """Return a body whose inputs and outputs declare no types."""
+    make = [[onnx.ValueInfoProto(name=name) for name in names] for names in (inputs, outputs)]
+    return helper.make_graph(nodes, "body", make[0], make[1])
+
+
+def test_branches_that_agree_in_part(dump: Any) -> None:
+    then_branch = body([], ["t"], node("MatMul", "x w", "t"))
+    else_branch = body([], ["e"], node("Identity", "x", "e"))
+    call = node("If", "c", "y", then_branch=then_branch, else_branch=else_branch)
+    values = infer(dump, [call], {"x": ["n", 4]}, {"c": np.array(True), "w": np.ones((4, 3), np.float32)})
+    assert values["y"] == ("tensor(float)", ["n", None])
+
+
+def test_a_loop_carries_and_collects(dump: Any) -> None:
+    loop = body(["i", "go", "v"], ["go2", "v2", "s"], node("Identity", "go", "go2"), node("Add", "v x", "v2"),
+                node("Cast", "x", "s", to=INT64))  # fmt: skip
+    values = infer(
+        dump, [node("Loop", "m c x", "y z", body=loop)], {"x": ["n", 4]}, {"m": np.array(3), "c": np.array(True)}
+    )
+    assert values["y"][0] == "tensor(float)"
+    assert values["z"] == ("tensor(int64)", [None, "n", 4])
+
+
+def test_a_scan_takes_slices(dump: Any) -> None:
+    scan = body(["v", "slice"], ["v2", "s"], node("Add", "v slice", "v2"), node("Identity", "slice", "s"))
+    call = node("Scan", "w x", "y z", body=scan, num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1])
+    values = infer(dump, [call], {"x": ["n", 7]}, {"w": np.float32(0)})
+    assert values["z"] == ("tensor(float)", ["n", 7])
+
+
+@pytest.mark.parametrize(("nodes", "expected"), [
+    ([node("SequenceConstruct", "x x", "y")], "seq(tensor(float))"),
+    ([node("SequenceEmpty", "", "y", dtype=BOOL)], "seq(tensor(bool))"),
+    ([node("SplitToSequence", "x", "s"), node("SequenceAt", "s i", "y")], "tensor(float)"),
+    ([node("SplitToSequence", "x", "s"), node("ConcatFromSequence", "s", "y", axis=0)], "tensor(float)"),
+    ([node("SequenceConstruct", "x", "s"), node("Optional", "s", "y")], "optional(seq(tensor(float)))"),
+    ([node("Optional", "x", "o"), node("OptionalGetElement", "o", "y")], "tensor(float)"),
+    ([node("Optional", "x", "o"), node("OptionalHasElement", "o", "y")], "tensor(bool)"),
+])  # fmt: skip
+def test_types_of_sequences_and_optionals(dump: Any, nodes: list[onnx.NodeProto], expected: str) -> None:
+    assert infer(dump, nodes, {"x": [2, 3]}, {"i": np.array(0)})["y"][0] == expected
+
+
+def test_branches_of_different_types(dump: Any) -> None:
+    then_branch = body([], ["t"], node("Cast", "x", "t", to=INT64))
+    else_branch = body([], ["e"], node("Identity", "x", "e"))
+    call = node("If", "c", "y", then_branch=then_branch, else_branch=else_branch)
+    with pytest.raises(AssertionError, match="must have the same type in both branches"):
+        infer(dump, [call], {"x": [1]}, {"c": np.array(True)})
