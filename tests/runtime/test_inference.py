@@ -10,6 +10,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+# Start, end, axis and step of every second column from the last one to the first.
+BACKWARDS = {"start": np.array([-1]), "end": np.array([-100]), "axis": np.array([1]), "step": np.array([-2])}
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
@@ -55,7 +57,7 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProt
     ("Softmax", {"a": ["n", 5]}, {}, {}, ["n", 5]),
     ("Conv", {"x": ["n", 3, 8, "w"], "k": [6, 3, 3, 3]}, {}, {"pads": [1, 1, 1, 1]}, ["n", 6, 8, None]),
     ("GlobalAveragePool", {"x": ["n", 3, 8, "w"]}, {}, {}, ["n", 3, 1, 1]),
-    ("Slice", {"a": ["n", 9]}, {k: np.array([v]) for k, v in zip("bexs", (-1, -100, 1, -2), strict=True)}, {}, ["n", 5]),
+    ("Slice", {"a": ["n", 9]}, BACKWARDS, {}, ["n", 5]),
     ("Expand", {"a": ["n", 1]}, {"s": np.array([2, 1, 3])}, {}, [2, "n", 3]),
 ])  # fmt: skip
 def test_shapes(dump: Any, op: str, inputs: Any, constants: Any, attributes: Any, expected: Any) -> None:
