@@ -35,14 +35,22 @@ std::string Quote(const std::string& text) {
 
 const char* CodeName(light::ErrorCode code) {
   switch (code) {
-    case light::ErrorCode::kFail: return "Fail";
-    case light::ErrorCode::kInvalidArgument: return "InvalidArgument";
-    case light::ErrorCode::kNoSuchFile: return "NoSuchFile";
-    case light::ErrorCode::kInvalidProtobuf: return "InvalidProtobuf";
-    case light::ErrorCode::kInvalidGraph: return "InvalidGraph";
-    case light::ErrorCode::kNotImplemented: return "NotImplemented";
-    case light::ErrorCode::kEpFail: return "EpFail";
-    case light::ErrorCode::kRuntimeException: return "RuntimeException";
+    case light::ErrorCode::kFail:
+      return "Fail";
+    case light::ErrorCode::kInvalidArgument:
+      return "InvalidArgument";
+    case light::ErrorCode::kNoSuchFile:
+      return "NoSuchFile";
+    case light::ErrorCode::kInvalidProtobuf:
+      return "InvalidProtobuf";
+    case light::ErrorCode::kInvalidGraph:
+      return "InvalidGraph";
+    case light::ErrorCode::kNotImplemented:
+      return "NotImplemented";
+    case light::ErrorCode::kEpFail:
+      return "EpFail";
+    case light::ErrorCode::kRuntimeException:
+      return "RuntimeException";
   }
   return "";
 }
@@ -60,7 +68,9 @@ std::string Join(const List& list, Print print) {
 std::string PrintShape(const light::Shape& shape) {
   if (!shape.has_rank()) return "null";
   return Join(shape.dims(), [](const light::Dim& dim) {
-    return dim.is_known() ? std::to_string(dim.extent()) : dim.is_symbolic() ? Quote(dim.symbol()) : std::string("null");
+    return dim.is_known()      ? std::to_string(dim.extent())
+           : dim.is_symbolic() ? Quote(dim.symbol())
+                               : std::string("null");
   });
 }
 
@@ -85,10 +95,11 @@ std::string PrintValue(const light::GraphValue& value) {
                     ", \"overridable\": " + (value.is_overridable ? "true" : "false") +
                     ", \"uses\": " + std::to_string(value.uses.size());
   if (value.external) {
-    out += ", \"external\": [" + Quote(value.external->location) + ", " + std::to_string(value.external->offset) + ", " +
-           std::to_string(value.external->length) + "]";
+    out += ", \"external\": [" + Quote(value.external->location) + ", " + std::to_string(value.external->offset) +
+           ", " + std::to_string(value.external->length) + "]";
   }
-  if (value.initializer && value.initializer->byte_size() <= 4096) out += ", \"data\": " + PrintBytes(*value.initializer);
+  if (value.initializer && value.initializer->byte_size() <= 4096)
+    out += ", \"data\": " + PrintBytes(*value.initializer);
   return out + "}";
 }
 
@@ -115,8 +126,8 @@ std::string PrintSchema(const light::OperatorSchema& schema) {
   const auto formal = [&](const light::FormalParameter& parameter) {
     const auto& type = schema.type_parameters.at(static_cast<std::size_t>(parameter.type_parameter));
     return "[" + Quote(parameter.name) + ", " + Quote(type.name) + ", " + Quote(type.allowed.ToString()) + ", " +
-           std::to_string(static_cast<int>(parameter.option)) + ", " + (parameter.homogeneous ? "true" : "false") + ", " +
-           std::to_string(parameter.min_arity) + "]";
+           std::to_string(static_cast<int>(parameter.option)) + ", " + (parameter.homogeneous ? "true" : "false") +
+           ", " + std::to_string(parameter.min_arity) + "]";
   };
   const auto attribute = [](const light::AttributeSchema& item) {
     return "[" + Quote(item.name) + ", " + std::to_string(static_cast<int>(item.kind)) + ", " +
@@ -124,9 +135,9 @@ std::string PrintSchema(const light::OperatorSchema& schema) {
   };
   return "{\"domain\": " + Quote(schema.domain) + ", \"name\": " + Quote(schema.name) +
          ", \"since\": " + std::to_string(schema.since_version) +
-         ", \"deprecated\": " + (schema.deprecated ? "true" : "false") +
-         ", \"arity\": " + Join(std::vector<int>{schema.min_inputs, schema.max_inputs, schema.min_outputs, schema.max_outputs},
-                               [](int n) { return std::to_string(n); }) +
+         ", \"deprecated\": " + (schema.deprecated ? "true" : "false") + ", \"arity\": " +
+         Join(std::vector<int>{schema.min_inputs, schema.max_inputs, schema.min_outputs, schema.max_outputs},
+              [](int n) { return std::to_string(n); }) +
          ", \"inputs\": " + Join(schema.inputs, formal) + ", \"outputs\": " + Join(schema.outputs, formal) +
          ", \"attributes\": " + Join(schema.attributes, attribute) + "}";
 }
@@ -134,26 +145,29 @@ std::string PrintSchema(const light::OperatorSchema& schema) {
 std::string PrintGraph(const light::Graph& graph);
 
 std::string PrintNode(const light::Graph& graph, const light::Node& node) {
-  const auto name_of = [&](light::ValueId id) { return id == light::kNoValue ? std::string("\"\"") : Quote(graph.value(id).name); };
+  const auto name_of = [&](light::ValueId id) {
+    return id == light::kNoValue ? std::string("\"\"") : Quote(graph.value(id).name);
+  };
   std::string out = "{\"name\": " + Quote(node.name) + ", \"op\": " + Quote(node.op_type) +
                     ", \"domain\": " + Quote(node.domain) + ", \"since\": " + std::to_string(node.since_version) +
                     ", \"inputs\": " + Join(node.inputs, name_of) + ", \"outputs\": " + Join(node.outputs, name_of) +
                     ", \"captures\": " + Join(node.captures, name_of);
   out += ", \"attributes\": " + Join(node.attributes, [](const light::Attribute& attribute) {
-    std::string text = "[" + Quote(attribute.name) + ", " + Quote(light::ToString(attribute.kind));
-    if (const auto* number = std::get_if<int64_t>(&attribute.data)) text += ", " + std::to_string(*number);
-    return text + "]";
-  });
+           std::string text = "[" + Quote(attribute.name) + ", " + Quote(light::ToString(attribute.kind));
+           if (const auto* number = std::get_if<int64_t>(&attribute.data)) text += ", " + std::to_string(*number);
+           return text + "]";
+         });
   out += ", \"subgraphs\": " + Join(node.subgraphs, [](const light::Subgraph& subgraph) {
-    return "{\"attribute\": " + Quote(subgraph.attribute) + ", \"graph\": " + PrintGraph(*subgraph.graph) + "}";
-  });
+           return "{\"attribute\": " + Quote(subgraph.attribute) + ", \"graph\": " + PrintGraph(*subgraph.graph) + "}";
+         });
   return out + "}";
 }
 
 std::string PrintGraph(const light::Graph& graph) {
   const auto name_of = [&](light::ValueId id) { return Quote(graph.value(id).name); };
   return "{\"name\": " + Quote(graph.name()) + ", \"inputs\": " + Join(graph.inputs(), name_of) +
-         ", \"outputs\": " + Join(graph.outputs(), name_of) + ", \"initializers\": " + Join(graph.initializers(), name_of) +
+         ", \"outputs\": " + Join(graph.outputs(), name_of) +
+         ", \"initializers\": " + Join(graph.initializers(), name_of) +
          ", \"captures\": " + Join(graph.captures(), name_of) + ", \"values\": " + Join(graph.values(), PrintValue) +
          ", \"nodes\": " + Join(graph.nodes(), [&](const light::Node& node) { return PrintNode(graph, node); }) + "}";
 }
@@ -163,7 +177,8 @@ std::string Answer(Read read) {
   std::vector<std::string> warnings;
   std::string out;
   try {
-    const light::GraphBuilder builder(light::OnnxSchemas(), {[&](const std::string& line) { warnings.push_back(line); }});
+    const light::GraphBuilder builder(light::OnnxSchemas(),
+                                      {[&](const std::string& line) { warnings.push_back(line); }});
     const auto graph = builder.Build(read());
     out = "{\"ir_version\": " + std::to_string(graph->model().ir_version) + ", \"graph\": " + PrintGraph(*graph);
   } catch (const light::Error& error) {

@@ -67,7 +67,8 @@ struct FunctionInliner::Call {
   std::string prefix;
   std::unordered_map<std::string, std::string> names;
   std::unordered_map<std::string_view, const Attribute*> attributes;
-  std::vector<std::pair<std::string, std::string>> copies;  // (value, output of the call) that are two names of one value
+  std::vector<std::pair<std::string, std::string>>
+      copies;  // (value, output of the call) that are two names of one value
 };
 
 FunctionInliner::FunctionInliner(std::vector<FunctionDef> functions, const GraphDef& graph,
@@ -104,7 +105,8 @@ void FunctionInliner::ExpandCall(const NodeDef& node, const FunctionDef& functio
                                  std::vector<FlatNode>& out) {
   int depth = 0;
   for (const CallFrame* caller = frame; caller != nullptr; caller = caller->caller, ++depth) {
-    if (caller->function == &function) FailCall(node, ErrorCode::kInvalidGraph, FunctionLabel(function) + " calls itself");
+    if (caller->function == &function)
+      FailCall(node, ErrorCode::kInvalidGraph, FunctionLabel(function) + " calls itself");
   }
   if (depth > kMaxCallDepth) FailCall(node, ErrorCode::kNotImplemented, "functions call functions too deeply");
   Charge(1, 0);

@@ -20,7 +20,8 @@ struct FlatNode {
 };
 
 /// Replaces calls of model-local functions by their bodies. A body keeps its own opset imports; its values get names
-/// that start with the calling node's and are unique in the model. Lives as long as the frames that it hands out are used.
+/// that start with the calling node's and are unique in the model. Lives as long as the frames that it hands out are
+/// used.
 class FunctionInliner {
  public:
   /// Throws Error (kInvalidGraph) if a function occurs twice.
@@ -31,8 +32,9 @@ class FunctionInliner {
   /// True if there is anything to inline.
   bool has_functions() const noexcept { return !functions_.empty(); }
 
-  /// Appends `nodes`, written in `frame`, to `out`, calls expanded. Calls in subgraphs are left for when those are built.
-  /// Throws Error: kInvalidGraph (recursion, too many arguments, an unknown attribute), kNotImplemented (too large).
+  /// Appends `nodes`, written in `frame`, to `out`, calls expanded. Calls in subgraphs are left for when those are
+  /// built. Throws Error: kInvalidGraph (recursion, too many arguments, an unknown attribute), kNotImplemented (too
+  /// large).
   void Expand(std::vector<NodeDef> nodes, const CallFrame* frame, std::vector<FlatNode>& out);
 
  private:
@@ -53,7 +55,7 @@ class FunctionInliner {
   OpsetImports model_imports_;
   CallFrame root_;
   std::deque<CallFrame> frames_;
-  std::unordered_set<std::string> names_;  // every value and prefix of the model so far
+  std::unordered_set<std::string> names_;          // every value and prefix of the model so far
   std::unordered_map<std::string, int> suffixes_;  // last number that made a name unique
   std::size_t expanded_nodes_ = 0;
   std::size_t expanded_bytes_ = 0;

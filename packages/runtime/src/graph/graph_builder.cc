@@ -21,8 +21,8 @@ OpsetImports CheckedImports(const ModelDef& model) {
   }
   if (!imports.empty()) return imports;
   if (model.ir_version >= 3) {
-    throw Error(ErrorCode::kInvalidGraph, "the model: it imports no opset, which IR version " +
-                                              std::to_string(model.ir_version) + " asks for");
+    throw Error(ErrorCode::kInvalidGraph,
+                "the model: it imports no opset, which IR version " + std::to_string(model.ir_version) + " asks for");
   }
   return {{"", 1}};
 }
@@ -31,7 +31,8 @@ OpsetImports CheckedImports(const ModelDef& model) {
 
 std::shared_ptr<const Graph> GraphBuilder::Build(ModelDef model) const {
   if (model.ir_version < 1) {
-    throw Error(ErrorCode::kInvalidGraph, "the model: the IR version is missing, got " + std::to_string(model.ir_version));
+    throw Error(ErrorCode::kInvalidGraph,
+                "the model: the IR version is missing, got " + std::to_string(model.ir_version));
   }
   if (model.ir_version > kNewestIrVersion && options_.warn) {
     options_.warn("the model: IR version " + std::to_string(model.ir_version) + " is newer than what is known, " +

@@ -40,10 +40,10 @@ struct GraphDraft {
   std::vector<ValueId> captures;
   std::unordered_map<std::string, ValueId> by_name;
 
-  std::vector<const CallFrame*> frames;       // by node
+  std::vector<const CallFrame*> frames;        // by node
   std::vector<std::vector<DraftBody>> bodies;  // by node; empty if no node has any
-  std::vector<const Tensor*> constants;       // by value: what inference knows of its elements, or nullptr
-  std::deque<Tensor> computed_constants;      // owns those that are no initializer and no attribute
+  std::vector<const Tensor*> constants;        // by value: what inference knows of its elements, or nullptr
+  std::deque<Tensor> computed_constants;       // owns those that are no initializer and no attribute
   bool is_inferred = false;
 
   DraftBody* FindBody(NodeId node, std::string_view attribute) {

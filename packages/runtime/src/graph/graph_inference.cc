@@ -7,7 +7,8 @@
 namespace light {
 namespace {
 
-/// What is known of a shape from two sources. An extent that they state differently is unknown, and `agrees` is cleared.
+/// What is known of a shape from two sources. An extent that they state differently is unknown, and `agrees` is
+/// cleared.
 Shape MergeShapes(const Shape& inferred, const Shape& declared, bool* agrees) {
   if (!declared.has_rank()) return inferred;
   if (!inferred.has_rank()) return declared;
@@ -40,8 +41,8 @@ ValueType GraphInference::Merge(const std::string& where, ValueType inferred, co
     if (!inferred.is_resolved()) return declared;
   }
   if (declared.is_resolved() && !SameElementTypes(inferred, declared)) {
-    throw Error(ErrorCode::kInvalidGraph, where + " is declared as " + declared.ToString() + ", but it is a " +
-                                              inferred.ToString());
+    throw Error(ErrorCode::kInvalidGraph,
+                where + " is declared as " + declared.ToString() + ", but it is a " + inferred.ToString());
   }
   if (inferred.is_tensor() && declared.is_tensor()) {
     bool agrees = true;

@@ -52,8 +52,8 @@ void NameResolver::DeclareBoundary(GraphDraft& graph, GraphDef& def) {
     if (found == graph.by_name.end()) {
       id = Declare(graph, std::move(initializer.name), GraphValue::Origin::kInitializer);
       if (ir_version_ < 4 && graph.outer == nullptr && warn_) {
-        warn_(GraphLabel(graph) + ": initializer '" + graph.values[id].name +
-              "' is no graph input, as IR version " + std::to_string(ir_version_) + " asks for");
+        warn_(GraphLabel(graph) + ": initializer '" + graph.values[id].name + "' is no graph input, as IR version " +
+              std::to_string(ir_version_) + " asks for");
       }
     } else {
       id = found->second;
@@ -66,8 +66,8 @@ void NameResolver::DeclareBoundary(GraphDraft& graph, GraphDef& def) {
     GraphValue& value = graph.values[id];
     ValueType type = ValueType::Tensor(initializer.tensor.type(), Shape::FromExtents(initializer.tensor.dims().span()));
     if (value.type.is_resolved() && !SameElementTypes(value.type, type)) {
-      FailGraph(graph, "initializer '" + value.name + "' is a " + type.ToString() + ", but the input of that name is a " +
-                           value.type.ToString());
+      FailGraph(graph, "initializer '" + value.name + "' is a " + type.ToString() +
+                           ", but the input of that name is a " + value.type.ToString());
     }
     // What is fed instead may have another shape, if the input says so.
     if (!value.is_overridable || !value.type.is_resolved()) value.type = std::move(type);

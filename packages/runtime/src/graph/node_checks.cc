@@ -55,7 +55,8 @@ void CheckAttribute(const Node& node, const std::string& name, AttributeKind kin
   const AttributeSchema* expected = node.schema->FindAttribute(name);
   if (expected == nullptr) {
     if (node.schema->open_attributes) return;
-    FailInvalid(node, "version " + std::to_string(node.since_version) + " of the operator has no attribute '" + name + "'");
+    FailInvalid(node,
+                "version " + std::to_string(node.since_version) + " of the operator has no attribute '" + name + "'");
   }
   if (expected->kind != AttributeKind::kUndefined && expected->kind != kind) {
     FailInvalid(node, "attribute '" + name + "' is of kind " + ToString(expected->kind) + ", got " + ToString(kind));
@@ -131,8 +132,9 @@ void NodeChecks::Check(const GraphDraft& graph, const Node& node) const {
   }
   for (const AttributeSchema& schema : node.schema->attributes) {
     if (!schema.required || node.FindAttribute(schema.name) != nullptr) continue;
-    const bool is_body = has_bodies && std::any_of(graph.bodies[node.id].begin(), graph.bodies[node.id].end(),
-                                                   [&](const DraftBody& body) { return body.attribute == schema.name; });
+    const bool is_body =
+        has_bodies && std::any_of(graph.bodies[node.id].begin(), graph.bodies[node.id].end(),
+                                  [&](const DraftBody& body) { return body.attribute == schema.name; });
     if (!is_body) FailInvalid(node, "the attribute '" + schema.name + "' is required and missing");
   }
 }

@@ -17,8 +17,8 @@ class NodeChecks {
       : schemas_(schemas), warn_(warn) {}
 
   /// Sets `schema` and `since_version` from the opset imports of the body that the node was written in.
-  /// Throws Error: kInvalidGraph (no import, no such operator in an ONNX domain, deprecated), kNotImplemented (operator of
-  /// another domain that no schema knows).
+  /// Throws Error: kInvalidGraph (no import, no such operator in an ONNX domain, deprecated), kNotImplemented (operator
+  /// of another domain that no schema knows).
   void SelectSchema(Node& node, const CallFrame& frame);
   /// Checks the number of arguments, omitted ones and attributes. Throws Error (kInvalidGraph).
   void Check(const GraphDraft& graph, const Node& node) const;

@@ -77,13 +77,20 @@ std::vector<T> ReadList(RowReader& row, Read read) {
 
 Attribute::Data ReadDefault(RowReader& row, AttributeKind kind) {
   switch (kind) {
-    case AttributeKind::kFloat: return row.Float();
-    case AttributeKind::kInt: return row.Signed();
-    case AttributeKind::kString: return row.Text();
-    case AttributeKind::kFloats: return ReadList<float>(row, [&] { return row.Float(); });
-    case AttributeKind::kInts: return ReadList<int64_t>(row, [&] { return row.Signed(); });
-    case AttributeKind::kStrings: return ReadList<std::string>(row, [&] { return row.Text(); });
-    default: return {};  // the generator refuses defaults of other kinds
+    case AttributeKind::kFloat:
+      return row.Float();
+    case AttributeKind::kInt:
+      return row.Signed();
+    case AttributeKind::kString:
+      return row.Text();
+    case AttributeKind::kFloats:
+      return ReadList<float>(row, [&] { return row.Float(); });
+    case AttributeKind::kInts:
+      return ReadList<int64_t>(row, [&] { return row.Signed(); });
+    case AttributeKind::kStrings:
+      return ReadList<std::string>(row, [&] { return row.Text(); });
+    default:
+      return {};  // the generator refuses defaults of other kinds
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace light {
 
-/// The generated table behind OnnxSchemas(): a row is decoded when it is first asked for. Stateless; safe from any thread.
+/// The generated table behind OnnxSchemas(): a row is decoded when it is first asked for. Stateless; safe from any
+/// thread.
 class SchemaTable {
  public:
   const OperatorSchema* Find(std::string_view domain, std::string_view name, int64_t opset_version) const;

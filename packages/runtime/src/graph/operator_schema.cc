@@ -53,8 +53,10 @@ bool TypeSet::Contains(const ValueType& type) const noexcept {
     return tensor != nullptr && tensor->is_tensor() ? Bit(tensor->element) : 0u;
   };
   switch (type.kind) {
-    case ValueType::Kind::kUnknown: return false;
-    case ValueType::Kind::kTensor: return (tensors & Bit(type.element)) != 0;
+    case ValueType::Kind::kUnknown:
+      return false;
+    case ValueType::Kind::kTensor:
+      return (tensors & Bit(type.element)) != 0;
     case ValueType::Kind::kSequence:
       if (type.inner && !type.inner->is_tensor()) return other;
       return (sequences & element_of(type.inner.get())) != 0;
@@ -65,7 +67,8 @@ bool TypeSet::Contains(const ValueType& type) const noexcept {
       return (optionals & element_of(type.inner.get())) != 0;
     case ValueType::Kind::kSparseTensor:
     case ValueType::Kind::kMap:
-    case ValueType::Kind::kOpaque: return other;
+    case ValueType::Kind::kOpaque:
+      return other;
   }
   return false;
 }

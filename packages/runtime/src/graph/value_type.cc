@@ -5,13 +5,17 @@ namespace light {
 
 bool ValueType::is_resolved() const noexcept {
   switch (kind) {
-    case Kind::kUnknown: return false;
+    case Kind::kUnknown:
+      return false;
     case Kind::kTensor:
-    case Kind::kSparseTensor: return element != ElementType::kUndefined;
+    case Kind::kSparseTensor:
+      return element != ElementType::kUndefined;
     case Kind::kSequence:
     case Kind::kOptional:
-    case Kind::kMap: return inner != nullptr && inner->is_resolved();
-    case Kind::kOpaque: return true;
+    case Kind::kMap:
+      return inner != nullptr && inner->is_resolved();
+    case Kind::kOpaque:
+      return true;
   }
   return false;
 }
@@ -20,13 +24,20 @@ std::string ValueType::ToString() const {
   const std::string content = inner ? inner->ToString() : "unknown";
   const std::string element_name = conversions::Name(element);
   switch (kind) {
-    case Kind::kUnknown: return "unknown";
-    case Kind::kTensor: return "tensor(" + element_name + ")";
-    case Kind::kSparseTensor: return "sparse_tensor(" + element_name + ")";
-    case Kind::kSequence: return "seq(" + content + ")";
-    case Kind::kOptional: return "optional(" + content + ")";
-    case Kind::kMap: return "map(" + element_name + "," + content + ")";
-    case Kind::kOpaque: return "opaque";
+    case Kind::kUnknown:
+      return "unknown";
+    case Kind::kTensor:
+      return "tensor(" + element_name + ")";
+    case Kind::kSparseTensor:
+      return "sparse_tensor(" + element_name + ")";
+    case Kind::kSequence:
+      return "seq(" + content + ")";
+    case Kind::kOptional:
+      return "optional(" + content + ")";
+    case Kind::kMap:
+      return "map(" + element_name + "," + content + ")";
+    case Kind::kOpaque:
+      return "opaque";
   }
   return "unknown";
 }

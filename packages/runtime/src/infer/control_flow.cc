@@ -47,7 +47,8 @@ Shape Stacked(const Shape& shape, const Dim& extent, std::size_t axis) {
 }
 
 void InferLoop(InferenceContext& context) {
-  if (context.input_count() < 2) FailInference(context, "at least 2 inputs, got " + std::to_string(context.input_count()));
+  if (context.input_count() < 2)
+    FailInference(context, "at least 2 inputs, got " + std::to_string(context.input_count()));
   const std::size_t carried = context.input_count() - 2;
   std::vector<ValueType> inputs = {ValueType::Tensor(ElementType::kInt64, Shape::Scalar()),
                                    ValueType::Tensor(ElementType::kBool, Shape::Scalar())};
@@ -58,9 +59,9 @@ void InferLoop(InferenceContext& context) {
   }
   const std::vector<ValueType> outputs = context.InferSubgraph("body", inputs);
   if (outputs.size() != context.output_count() + 1 || context.output_count() < carried) {
-    FailInference(context, "the body must have one output more than the node, " + std::to_string(context.output_count() + 1) +
-                               ", and the node one for each of " + std::to_string(carried) + " carried values, got " +
-                               std::to_string(outputs.size()));
+    FailInference(context, "the body must have one output more than the node, " +
+                               std::to_string(context.output_count() + 1) + ", and the node one for each of " +
+                               std::to_string(carried) + " carried values, got " + std::to_string(outputs.size()));
   }
   for (std::size_t i = 0; i < context.output_count(); ++i) {
     ValueType type = outputs[i + 1];
@@ -98,7 +99,8 @@ ScanLayout LayOut(InferenceContext& context) {
   const int64_t scans = context.Int("num_scan_inputs", 0);
   const auto available = static_cast<int64_t>(context.input_count() - std::min(context.input_count(), layout.first));
   if (scans < 1 || scans > available) {
-    FailInference(context, "'num_scan_inputs' must lie in [1, " + std::to_string(available) + "], got " + std::to_string(scans));
+    FailInference(context,
+                  "'num_scan_inputs' must lie in [1, " + std::to_string(available) + "], got " + std::to_string(scans));
   }
   layout.scans = static_cast<std::size_t>(scans);
   layout.states = static_cast<std::size_t>(available - scans);

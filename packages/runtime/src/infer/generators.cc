@@ -33,7 +33,8 @@ void InferConstantOfShape(InferenceContext& context) {
   context.SetOutputElement(0, value != nullptr ? value->type() : ElementType::kFloat);
   if (const auto extents = context.ConstantInts(0)) {
     for (const int64_t extent : *extents) {
-      if (extent < 0) FailInference(context, "an extent must not be negative, got " + conversions::FormatExtents(*extents));
+      if (extent < 0)
+        FailInference(context, "an extent must not be negative, got " + conversions::FormatExtents(*extents));
     }
     context.SetOutputShape(0, Shape::FromExtents(*extents));
     return;
@@ -47,12 +48,18 @@ void InferConstantOfShape(InferenceContext& context) {
 std::optional<double> ScalarValue(const Tensor* tensor) {
   if (tensor == nullptr || tensor->element_count() != 1) return std::nullopt;
   switch (tensor->type()) {
-    case ElementType::kFloat: return *tensor->Data<float>();
-    case ElementType::kDouble: return *tensor->Data<double>();
-    case ElementType::kInt16: return *tensor->Data<int16_t>();
-    case ElementType::kInt32: return *tensor->Data<int32_t>();
-    case ElementType::kInt64: return static_cast<double>(*tensor->Data<int64_t>());
-    default: return std::nullopt;
+    case ElementType::kFloat:
+      return *tensor->Data<float>();
+    case ElementType::kDouble:
+      return *tensor->Data<double>();
+    case ElementType::kInt16:
+      return *tensor->Data<int16_t>();
+    case ElementType::kInt32:
+      return *tensor->Data<int32_t>();
+    case ElementType::kInt64:
+      return static_cast<double>(*tensor->Data<int64_t>());
+    default:
+      return std::nullopt;
   }
 }
 
@@ -70,7 +77,8 @@ void InferRange(InferenceContext& context) {
 /// The element type is in `dtype`; without it, that of input 0, or float if there is no input.
 void SetElementByDtype(InferenceContext& context) {
   ElementType type = ElementAttribute(context, "dtype");
-  if (type == ElementType::kUndefined) type = context.input_count() > 0 ? InputElement(context, 0) : ElementType::kFloat;
+  if (type == ElementType::kUndefined)
+    type = context.input_count() > 0 ? InputElement(context, 0) : ElementType::kFloat;
   if (type != ElementType::kUndefined) context.SetOutputElement(0, type);
 }
 
@@ -112,7 +120,8 @@ void InferRecurrent(InferenceContext& context) {
   const Dim batch = x.rank() == 3 ? x[batch_first ? 0 : 1] : Dim();
   const Dim directions(StringAttribute(context, "direction") == "bidirectional" ? 2 : 1);
   const Dim hidden(context.Int("hidden_size", -1));
-  context.SetOutputShape(0, batch_first ? Shape({batch, steps, directions, hidden}) : Shape({steps, directions, batch, hidden}));
+  context.SetOutputShape(
+      0, batch_first ? Shape({batch, steps, directions, hidden}) : Shape({steps, directions, batch, hidden}));
   for (std::size_t i = 1; i < 3; ++i) {
     context.SetOutputShape(i, batch_first ? Shape({batch, directions, hidden}) : Shape({directions, batch, hidden}));
   }

@@ -7,7 +7,7 @@ namespace light {
 
 std::span<const std::span<const InferenceHook>> AllInferenceHooks() {
   static const std::span<const InferenceHook> kAll[] = {
-      ElementwiseHooks(), ShapeHooks(),     IndexHooks(),       ReductionHooks(), LinearHooks(),
+      ElementwiseHooks(), ShapeHooks(),       IndexHooks(),    ReductionHooks(), LinearHooks(),
       GeneratorHooks(),   ControlFlowHooks(), SequenceHooks(), MlHooks(),
   };
   return kAll;
@@ -46,8 +46,8 @@ void FailInference(const InferenceContext& context, const std::string& what) {
 std::size_t NormaliseAxis(const InferenceContext& context, int64_t axis, std::size_t rank) {
   const auto signed_rank = static_cast<int64_t>(rank);
   if (axis < -signed_rank || axis >= signed_rank) {
-    FailInference(context, "an axis must lie in [" + std::to_string(-signed_rank) + ", " +
-                               std::to_string(signed_rank) + "), got " + std::to_string(axis));
+    FailInference(context, "an axis must lie in [" + std::to_string(-signed_rank) + ", " + std::to_string(signed_rank) +
+                               "), got " + std::to_string(axis));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
 }
@@ -70,7 +70,8 @@ ElementType ElementAttribute(const InferenceContext& context, std::string_view n
   const int64_t number = context.Int(name, 0);
   const auto type = conversions::FromOnnx(number);
   if (!type) {
-    FailInference(context, "attribute '" + std::string(name) + "' names no element type, got " + std::to_string(number));
+    FailInference(context,
+                  "attribute '" + std::string(name) + "' names no element type, got " + std::to_string(number));
   }
   return *type;
 }

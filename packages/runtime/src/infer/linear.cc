@@ -25,7 +25,8 @@ void InferMatMulOf(InferenceContext& context, std::size_t a, std::size_t b) {
   const Dim& inner_left = x[x.size() - 1];
   const Dim& inner_right = y[y.size() - 2];
   if (inner_left.is_known() && inner_right.is_known() && !(inner_left == inner_right)) {
-    FailInference(context, "the inner dimensions of the product must agree, got " + left.ToString() + " and " + right.ToString());
+    FailInference(
+        context, "the inner dimensions of the product must agree, got " + left.ToString() + " and " + right.ToString());
   }
   const Shape batch = BroadcastShapes(Shape({x.begin(), x.end() - 2}), Shape({y.begin(), y.end() - 2}),
                                       "node " + context.node().Label());
@@ -45,7 +46,8 @@ void InferGemm(InferenceContext& context) {
   const bool trans_a = context.Int("transA", 0) != 0;
   const bool trans_b = context.Int("transB", 0) != 0;
   for (const Shape* shape : {&a, &b}) {
-    if (shape->has_rank() && shape->rank() != 2) FailInference(context, "matrices must have rank 2, got " + shape->ToString());
+    if (shape->has_rank() && shape->rank() != 2)
+      FailInference(context, "matrices must have rank 2, got " + shape->ToString());
   }
   if (a.has_rank()) out[0] = a[trans_a ? 1 : 0];
   if (b.has_rank()) out[1] = b[trans_b ? 0 : 1];
@@ -53,7 +55,8 @@ void InferGemm(InferenceContext& context) {
     const Dim& inner_a = a[trans_a ? 0 : 1];
     const Dim& inner_b = b[trans_b ? 1 : 0];
     if (inner_a.is_known() && inner_b.is_known() && !(inner_a == inner_b)) {
-      FailInference(context, "the inner dimensions of the product must agree, got " + a.ToString() + " and " + b.ToString());
+      FailInference(context,
+                    "the inner dimensions of the product must agree, got " + a.ToString() + " and " + b.ToString());
     }
   }
   context.SetOutputShape(0, std::move(out));
@@ -91,7 +94,8 @@ bool ReadWindow(const InferenceContext& context, std::size_t spatial, Window& wi
 Dim SlideExtent(const Dim& input, const Window& window, std::size_t i, std::size_t spatial) {
   if (!input.is_known() || input.extent() >= int64_t{1} << 60) return {};
   const int64_t stride = window.strides[i];
-  if (window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER") return Dim((input.extent() + stride - 1) / stride);
+  if (window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER")
+    return Dim((input.extent() + stride - 1) / stride);
   const int64_t before = window.auto_pad == "VALID" ? 0 : window.pads[i];
   const int64_t after = window.auto_pad == "VALID" ? 0 : window.pads[i + spatial];
   const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
@@ -106,7 +110,8 @@ Dim SlideExtent(const Dim& input, const Window& window, std::size_t i, std::size
 void InferPoolOf(InferenceContext& context, const Dim& channels, std::vector<int64_t> kernel) {
   const Shape& input = InputShape(context, 0);
   if (!input.has_rank()) return;
-  if (input.rank() < 2) FailInference(context, "the input must have a batch and a channel dimension, got " + input.ToString());
+  if (input.rank() < 2)
+    FailInference(context, "the input must have a batch and a channel dimension, got " + input.ToString());
   const std::size_t spatial = input.rank() - 2;
   Shape out = Shape::OfRank(input.rank());
   out[0] = input[0];

@@ -23,7 +23,8 @@ void InferCategoryMapper(InferenceContext& context) {
 
 void InferLabelEncoder(InferenceContext& context) {
   KeepShape(context);
-  if (const Tensor* values = TensorAttribute(context, "values_tensor")) return context.SetOutputElement(0, values->type());
+  if (const Tensor* values = TensorAttribute(context, "values_tensor"))
+    return context.SetOutputElement(0, values->type());
   if (HasAttribute(context, "values_int64s")) return context.SetOutputElement(0, ElementType::kInt64);
   if (HasAttribute(context, "values_floats")) return context.SetOutputElement(0, ElementType::kFloat);
   context.SetOutputElement(0, ElementType::kString);
@@ -65,7 +66,8 @@ void InferOptimizer(InferenceContext& context) {
   const std::size_t groups = context.node().op_type == "Adam" ? 4 : 3;
   const std::size_t arguments = context.input_count() >= 2 ? context.input_count() - 2 : 0;
   if (arguments == 0 || arguments % groups != 0) {
-    FailInference(context, "the tensors must come in " + std::to_string(groups) + " groups, got " + std::to_string(arguments));
+    FailInference(context,
+                  "the tensors must come in " + std::to_string(groups) + " groups, got " + std::to_string(arguments));
   }
   const std::size_t n = arguments / groups;
   for (std::size_t i = 0; i < context.output_count(); ++i) {

@@ -46,7 +46,8 @@ void NodeInference::SetOutputShape(std::size_t i, Shape shape) {
 std::vector<ValueType> NodeInference::InferSubgraph(std::string_view attribute, std::span<const ValueType> inputs) {
   DraftBody* body = graph_.FindBody(node_->id, attribute);
   if (body == nullptr) {
-    FailNode(*node_, ErrorCode::kInvalidGraph, "the attribute '" + std::string(attribute) + "' is required and missing");
+    FailNode(*node_, ErrorCode::kInvalidGraph,
+             "the attribute '" + std::string(attribute) + "' is required and missing");
   }
   return infer_body_(*node_, *body, inputs);
 }

@@ -39,10 +39,10 @@ void InferArgReduce(InferenceContext& context) {
 }
 
 constexpr InferenceHook kHooks[] = {
-    {"ArgMax", InferArgReduce},       {"ArgMin", InferArgReduce},     {"ReduceL1", InferReduce},
-    {"ReduceL2", InferReduce},        {"ReduceLogSum", InferReduce},  {"ReduceLogSumExp", InferReduce},
-    {"ReduceMax", InferReduce},       {"ReduceMean", InferReduce},    {"ReduceMin", InferReduce},
-    {"ReduceProd", InferReduce},      {"ReduceSum", InferReduce},     {"ReduceSumSquare", InferReduce},
+    {"ArgMax", InferArgReduce},  {"ArgMin", InferArgReduce},    {"ReduceL1", InferReduce},
+    {"ReduceL2", InferReduce},   {"ReduceLogSum", InferReduce}, {"ReduceLogSumExp", InferReduce},
+    {"ReduceMax", InferReduce},  {"ReduceMean", InferReduce},   {"ReduceMin", InferReduce},
+    {"ReduceProd", InferReduce}, {"ReduceSum", InferReduce},    {"ReduceSumSquare", InferReduce},
 };
 
 }  // namespace

@@ -43,7 +43,8 @@ Shape ReshapeTo(const InferenceContext& context, const Shape& input, const std::
       dims.emplace_back();
     } else if (target[i] == 0 && !allow_zero) {
       if (input.has_rank() && i >= input.rank()) {
-        FailInference(context, "extent " + std::to_string(i) + " of the new shape is taken from the input, which has rank " +
+        FailInference(context, "extent " + std::to_string(i) +
+                                   " of the new shape is taken from the input, which has rank " +
                                    std::to_string(input.rank()));
       }
       if (input.has_rank()) taken[i] = true;
@@ -100,10 +101,11 @@ void InferFlatten(InferenceContext& context) {
   if (!input.has_rank()) return;
   const int64_t axis = context.Int("axis", 1);
   const auto rank = static_cast<int64_t>(input.rank());
-  if (axis < -rank || axis > rank) FailInference(context, "axis lies outside the rank of the input, got " + std::to_string(axis));
+  if (axis < -rank || axis > rank)
+    FailInference(context, "axis lies outside the rank of the input, got " + std::to_string(axis));
   const auto split = input.dims().begin() + (axis < 0 ? axis + rank : axis);
-  context.SetOutputShape(0, Shape({Product(context, {input.dims().begin(), split}),
-                                   Product(context, {split, input.dims().end()})}));
+  context.SetOutputShape(
+      0, Shape({Product(context, {input.dims().begin(), split}), Product(context, {split, input.dims().end()})}));
 }
 
 void InferSqueeze(InferenceContext& context) {
@@ -160,7 +162,8 @@ void InferTranspose(InferenceContext& context) {
   }
   std::vector<bool> used(input.rank());
   if (perm.size() != input.rank()) {
-    FailInference(context, "'perm' must have " + std::to_string(input.rank()) + " entries, got " + std::to_string(perm.size()));
+    FailInference(context,
+                  "'perm' must have " + std::to_string(input.rank()) + " entries, got " + std::to_string(perm.size()));
   }
   Shape out = Shape::OfRank(input.rank());
   for (std::size_t i = 0; i < perm.size(); ++i) {
@@ -190,8 +193,8 @@ void InferConcat(InferenceContext& context) {
       if (d == axis) {
         out[d] = Sum(context, out[d], next[d]);
       } else if (out[d].is_known() && next[d].is_known() && !(out[d] == next[d])) {
-        FailInference(context, "input " + std::to_string(i) + " must agree with " + out.ToString() + " except along axis " +
-                                   std::to_string(axis) + ", got " + next.ToString());
+        FailInference(context, "input " + std::to_string(i) + " must agree with " + out.ToString() +
+                                   " except along axis " + std::to_string(axis) + ", got " + next.ToString());
       } else if (!out[d].is_known() && (next[d].is_known() || !out[d].is_symbolic())) {
         out[d] = next[d];
       }
@@ -204,7 +207,8 @@ void InferExpand(InferenceContext& context) {
   const auto target = context.ConstantInts(1);
   if (!target) return;
   for (const int64_t extent : *target) {
-    if (extent < 0) FailInference(context, "an extent must not be negative, got " + conversions::FormatExtents(*target));
+    if (extent < 0)
+      FailInference(context, "an extent must not be negative, got " + conversions::FormatExtents(*target));
   }
   context.SetOutputShape(
       0, BroadcastShapes(InputShape(context, 0), Shape::FromExtents(*target), "node " + context.node().Label()));

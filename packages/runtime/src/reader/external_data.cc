@@ -71,8 +71,9 @@ std::shared_ptr<const MappedFile> ExternalFiles::Open(const std::string& locatio
     throw Error(ErrorCode::kInvalidProtobuf, "external data: " + what + ", got '" + location + "'");
   };
   if (folder_.empty()) {
-    throw Error(ErrorCode::kNoSuchFile,
-                "external data: the model was given as bytes, so its external file cannot be found, got '" + location + "'");
+    throw Error(
+        ErrorCode::kNoSuchFile,
+        "external data: the model was given as bytes, so its external file cannot be found, got '" + location + "'");
   }
   const std::filesystem::path relative(location);
   if (location.empty() || relative.is_absolute()) refuse("the location must be a relative path");

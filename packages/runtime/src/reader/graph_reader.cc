@@ -58,27 +58,38 @@ struct AttributeFields {
 
 Attribute::Data Choose(const WireCursor& cursor, AttributeKind kind, AttributeFields& fields) {
   switch (kind) {
-    case AttributeKind::kFloat: return fields.f;
-    case AttributeKind::kInt: return fields.i;
-    case AttributeKind::kString: return std::move(fields.s);
+    case AttributeKind::kFloat:
+      return fields.f;
+    case AttributeKind::kInt:
+      return fields.i;
+    case AttributeKind::kString:
+      return std::move(fields.s);
     case AttributeKind::kTensor:
       if (fields.t.index() == 0) cursor.Fail("t", "the tensor is missing");
       return std::move(fields.t);
     case AttributeKind::kGraph:
       if (!fields.g) cursor.Fail("g", "the graph is missing");
       return std::move(fields.g);
-    case AttributeKind::kFloats: return std::move(fields.floats);
-    case AttributeKind::kInts: return std::move(fields.ints);
-    case AttributeKind::kStrings: return std::move(fields.strings);
-    case AttributeKind::kTensors: return std::move(fields.tensors);
-    case AttributeKind::kGraphs: return std::move(fields.graphs);
+    case AttributeKind::kFloats:
+      return std::move(fields.floats);
+    case AttributeKind::kInts:
+      return std::move(fields.ints);
+    case AttributeKind::kStrings:
+      return std::move(fields.strings);
+    case AttributeKind::kTensors:
+      return std::move(fields.tensors);
+    case AttributeKind::kGraphs:
+      return std::move(fields.graphs);
     case AttributeKind::kTypeProto:
       if (fields.tp.index() == 0) cursor.Fail("tp", "the type is missing");
       return std::move(fields.tp);
     case AttributeKind::kSparseTensor:
-    case AttributeKind::kSparseTensors: FailUnsupported(cursor, "sparse tensors as attributes");
-    case AttributeKind::kTypeProtos: FailUnsupported(cursor, "lists of types as attributes");
-    case AttributeKind::kUndefined: break;
+    case AttributeKind::kSparseTensors:
+      FailUnsupported(cursor, "sparse tensors as attributes");
+    case AttributeKind::kTypeProtos:
+      FailUnsupported(cursor, "lists of types as attributes");
+    case AttributeKind::kUndefined:
+      break;
   }
   cursor.Fail("type", "no such kind of attribute, got " + std::to_string(static_cast<int32_t>(kind)));
 }
@@ -116,9 +127,15 @@ Attribute GraphReader::ReadAttribute(WireCursor cursor) {
   while (cursor.Next()) {
     AttributeKind seen = AttributeKind::kUndefined;
     switch (cursor.field()) {
-      case 1: attribute.name = cursor.String("name"); break;
-      case 20: type = cursor.Int32("type"); break;
-      case 21: attribute.ref_attr_name = cursor.String("ref_attr_name"); break;
+      case 1:
+        attribute.name = cursor.String("name");
+        break;
+      case 20:
+        type = cursor.Int32("type");
+        break;
+      case 21:
+        attribute.ref_attr_name = cursor.String("ref_attr_name");
+        break;
       case 2:
         fields.f = cursor.Float("f");
         seen = AttributeKind::kFloat;
@@ -170,10 +187,17 @@ Attribute GraphReader::ReadAttribute(WireCursor cursor) {
         fields.tp = ReadType(cursor.Message("tp"), limits_);
         seen = AttributeKind::kTypeProto;
         break;
-      case 15: seen = AttributeKind::kTypeProtos; break;
-      case 22: seen = AttributeKind::kSparseTensor; break;
-      case 23: seen = AttributeKind::kSparseTensors; break;
-      default: break;
+      case 15:
+        seen = AttributeKind::kTypeProtos;
+        break;
+      case 22:
+        seen = AttributeKind::kSparseTensor;
+        break;
+      case 23:
+        seen = AttributeKind::kSparseTensors;
+        break;
+      default:
+        break;
     }
     if (seen != AttributeKind::kUndefined) fields.seen = seen;
   }
@@ -188,16 +212,29 @@ NodeDef GraphReader::ReadNode(WireCursor cursor) {
   NodeDef node;
   while (cursor.Next()) {
     switch (cursor.field()) {
-      case 1: node.inputs.push_back(cursor.String("input")); break;
-      case 2: node.outputs.push_back(cursor.String("output")); break;
-      case 3: node.name = cursor.String("name"); break;
-      case 4: node.op_type = cursor.String("op_type"); break;
+      case 1:
+        node.inputs.push_back(cursor.String("input"));
+        break;
+      case 2:
+        node.outputs.push_back(cursor.String("output"));
+        break;
+      case 3:
+        node.name = cursor.String("name");
+        break;
+      case 4:
+        node.op_type = cursor.String("op_type");
+        break;
       case 5:
         node.attributes.push_back(ReadAttribute(cursor.Message("attribute", NextIndex(node.attributes))));
         break;
-      case 7: node.domain = NormaliseDomain(cursor.String("domain")); break;
-      case 8: node.overload = cursor.String("overload"); break;
-      default: break;
+      case 7:
+        node.domain = NormaliseDomain(cursor.String("domain"));
+        break;
+      case 8:
+        node.overload = cursor.String("overload");
+        break;
+      default:
+        break;
     }
   }
   if (node.op_type.empty()) cursor.Fail("op_type", "the node has no operator");
@@ -217,8 +254,12 @@ ValueInfoDef GraphReader::ReadValueInfo(WireCursor cursor) {
 void GraphReader::ReadGraph(WireCursor cursor, GraphDef& graph) {
   while (cursor.Next()) {
     switch (cursor.field()) {
-      case 1: graph.nodes.push_back(ReadNode(cursor.Message("node", NextIndex(graph.nodes)))); break;
-      case 2: graph.name = cursor.String("name"); break;
+      case 1:
+        graph.nodes.push_back(ReadNode(cursor.Message("node", NextIndex(graph.nodes))));
+        break;
+      case 2:
+        graph.name = cursor.String("name");
+        break;
       case 5: {
         const WireCursor message = cursor.Message("initializer", NextIndex(graph.initializers));
         NamedTensor read = ReadTensor(message, limits_, files_);
@@ -226,14 +267,22 @@ void GraphReader::ReadGraph(WireCursor cursor, GraphDef& graph) {
         graph.initializers.push_back({std::move(read.name), std::move(read.tensor), std::move(read.external)});
         break;
       }
-      case 10: graph.doc_string = cursor.Bytes("doc_string"); break;
-      case 11: graph.inputs.push_back(ReadValueInfo(cursor.Message("input", NextIndex(graph.inputs)))); break;
-      case 12: graph.outputs.push_back(ReadValueInfo(cursor.Message("output", NextIndex(graph.outputs)))); break;
+      case 10:
+        graph.doc_string = cursor.Bytes("doc_string");
+        break;
+      case 11:
+        graph.inputs.push_back(ReadValueInfo(cursor.Message("input", NextIndex(graph.inputs))));
+        break;
+      case 12:
+        graph.outputs.push_back(ReadValueInfo(cursor.Message("output", NextIndex(graph.outputs))));
+        break;
       case 13:
         graph.value_info.push_back(ReadValueInfo(cursor.Message("value_info", NextIndex(graph.value_info))));
         break;
-      case 15: FailUnsupported(cursor.Message("sparse_initializer"), "sparse initializers");
-      default: break;
+      case 15:
+        FailUnsupported(cursor.Message("sparse_initializer"), "sparse initializers");
+      default:
+        break;
     }
   }
 }
@@ -242,19 +291,36 @@ FunctionDef GraphReader::ReadFunction(WireCursor cursor) {
   FunctionDef function;
   while (cursor.Next()) {
     switch (cursor.field()) {
-      case 1: function.name = cursor.String("name"); break;
-      case 4: function.inputs.push_back(cursor.String("input")); break;
-      case 5: function.outputs.push_back(cursor.String("output")); break;
-      case 6: function.attributes.push_back(cursor.String("attribute")); break;
-      case 7: function.nodes.push_back(ReadNode(cursor.Message("node", NextIndex(function.nodes)))); break;
-      case 9: ReadOpsetImport(cursor.Message("opset_import"), function.opset_imports); break;
-      case 10: function.domain = NormaliseDomain(cursor.String("domain")); break;
+      case 1:
+        function.name = cursor.String("name");
+        break;
+      case 4:
+        function.inputs.push_back(cursor.String("input"));
+        break;
+      case 5:
+        function.outputs.push_back(cursor.String("output"));
+        break;
+      case 6:
+        function.attributes.push_back(cursor.String("attribute"));
+        break;
+      case 7:
+        function.nodes.push_back(ReadNode(cursor.Message("node", NextIndex(function.nodes))));
+        break;
+      case 9:
+        ReadOpsetImport(cursor.Message("opset_import"), function.opset_imports);
+        break;
+      case 10:
+        function.domain = NormaliseDomain(cursor.String("domain"));
+        break;
       case 11:
         function.attribute_defaults.push_back(
             ReadAttribute(cursor.Message("attribute_proto", NextIndex(function.attribute_defaults))));
         break;
-      case 13: function.overload = cursor.String("overload"); break;
-      default: break;
+      case 13:
+        function.overload = cursor.String("overload");
+        break;
+      default:
+        break;
     }
   }
   if (function.name.empty()) cursor.Fail("name", "the function has no name");

@@ -14,23 +14,40 @@ ModelDef ReadModelMessage(WireCursor cursor, GraphReader& reader) {
   bool has_graph = false;
   while (cursor.Next()) {
     switch (cursor.field()) {
-      case 1: model.ir_version = cursor.Int64("ir_version"); break;
-      case 2: model.producer_name = cursor.Bytes("producer_name"); break;
-      case 3: model.producer_version = cursor.Bytes("producer_version"); break;
-      case 4: model.domain = cursor.Bytes("domain"); break;
-      case 5: model.model_version = cursor.Int64("model_version"); break;
-      case 6: model.doc_string = cursor.Bytes("doc_string"); break;
+      case 1:
+        model.ir_version = cursor.Int64("ir_version");
+        break;
+      case 2:
+        model.producer_name = cursor.Bytes("producer_name");
+        break;
+      case 3:
+        model.producer_version = cursor.Bytes("producer_version");
+        break;
+      case 4:
+        model.domain = cursor.Bytes("domain");
+        break;
+      case 5:
+        model.model_version = cursor.Int64("model_version");
+        break;
+      case 6:
+        model.doc_string = cursor.Bytes("doc_string");
+        break;
       case 7:
         reader.ReadGraph(cursor.Message("graph"), model.graph);
         has_graph = true;
         break;
-      case 8: ReadOpsetImport(cursor.Message("opset_import"), model.opset_imports); break;
-      case 14: model.metadata.push_back(ReadStringPair(cursor.Message("metadata_props"))); break;
+      case 8:
+        ReadOpsetImport(cursor.Message("opset_import"), model.opset_imports);
+        break;
+      case 14:
+        model.metadata.push_back(ReadStringPair(cursor.Message("metadata_props")));
+        break;
       case 25:
         model.functions.push_back(
             reader.ReadFunction(cursor.Message("functions", static_cast<int64_t>(model.functions.size()))));
         break;
-      default: break;
+      default:
+        break;
     }
   }
   if (!has_graph) throw Error(ErrorCode::kInvalidProtobuf, "there is no graph in it");

@@ -46,8 +46,8 @@ struct TensorHeader {
   std::vector<int64_t> dims;
   int64_t data_type = 0;
   std::optional<std::string_view> raw;
-  DataField fields[6] = {{kFloatData, "float_data", WireType::kFixed32},  {kInt32Data, "int32_data"},
-                         {kStringData, "string_data", WireType::kBytes},  {kInt64Data, "int64_data"},
+  DataField fields[6] = {{kFloatData, "float_data", WireType::kFixed32},   {kInt32Data, "int32_data"},
+                         {kStringData, "string_data", WireType::kBytes},   {kInt64Data, "int64_data"},
                          {kDoubleData, "double_data", WireType::kFixed64}, {kUint64Data, "uint64_data"}};
   bool is_external = false;
   std::string location;
@@ -70,9 +70,14 @@ std::size_t CountEntries(WireCursor& cursor, const DataField& field) {
   }
   if (cursor.wire_type() != WireType::kBytes) {
     switch (field.unpacked) {
-      case WireType::kFixed32: cursor.Float(field.name); break;
-      case WireType::kFixed64: cursor.Double(field.name); break;
-      default: cursor.Varint(field.name);
+      case WireType::kFixed32:
+        cursor.Float(field.name);
+        break;
+      case WireType::kFixed64:
+        cursor.Double(field.name);
+        break;
+      default:
+        cursor.Varint(field.name);
     }
     return 1;
   }
@@ -128,13 +133,26 @@ TensorHeader ReadHeader(WireCursor cursor, const ReaderLimits& limits) {
   TensorHeader header;
   while (cursor.Next()) {
     switch (cursor.field()) {
-      case kDims: ReadDims(cursor, limits, header.dims); break;
-      case kDataType: header.data_type = cursor.Int32("data_type"); break;
-      case kSegment: cursor.Fail("segment", "tensors in segments are not supported");
-      case kName: header.name = cursor.String("name"); break;
-      case kRawData: header.raw = cursor.Bytes("raw_data"); break;
-      case kExternalData: ReadExternalEntry(cursor.Message("external_data"), header); break;
-      case kDataLocation: header.is_external = cursor.Int32("data_location") == 1; break;
+      case kDims:
+        ReadDims(cursor, limits, header.dims);
+        break;
+      case kDataType:
+        header.data_type = cursor.Int32("data_type");
+        break;
+      case kSegment:
+        cursor.Fail("segment", "tensors in segments are not supported");
+      case kName:
+        header.name = cursor.String("name");
+        break;
+      case kRawData:
+        header.raw = cursor.Bytes("raw_data");
+        break;
+      case kExternalData:
+        ReadExternalEntry(cursor.Message("external_data"), header);
+        break;
+      case kDataLocation:
+        header.is_external = cursor.Int32("data_location") == 1;
+        break;
       default:
         if (DataField* field = header.Find(cursor.field())) field->entries += CountEntries(cursor, *field);
     }
@@ -146,14 +164,20 @@ TensorHeader ReadHeader(WireCursor cursor, const ReaderLimits& limits) {
 uint32_t FieldOf(ElementType type) {
   switch (type) {
     case ElementType::kFloat:
-    case ElementType::kComplex64: return kFloatData;
+    case ElementType::kComplex64:
+      return kFloatData;
     case ElementType::kDouble:
-    case ElementType::kComplex128: return kDoubleData;
-    case ElementType::kInt64: return kInt64Data;
+    case ElementType::kComplex128:
+      return kDoubleData;
+    case ElementType::kInt64:
+      return kInt64Data;
     case ElementType::kUint32:
-    case ElementType::kUint64: return kUint64Data;
-    case ElementType::kString: return kStringData;
-    default: return kInt32Data;
+    case ElementType::kUint64:
+      return kUint64Data;
+    case ElementType::kString:
+      return kStringData;
+    default:
+      return kInt32Data;
   }
 }
 
@@ -182,7 +206,8 @@ void DecodeVarints(const WireCursor& cursor, const DataField& field, T* out, int
   const auto store = [&](const WireCursor& at, uint64_t entry) {
     // Entries of int32_data are 32-bit; a writer may or may not have sign-extended them.
     const int64_t value = field.number == kInt32Data ? static_cast<int32_t>(entry) : static_cast<int64_t>(entry);
-    if (value < low || value > high) at.Fail("", "a value out of range for the element type, got " + std::to_string(value));
+    if (value < low || value > high)
+      at.Fail("", "a value out of range for the element type, got " + std::to_string(value));
     *out++ = static_cast<T>(value);
   };
   ForEachChunk(
@@ -226,25 +251,33 @@ void NormaliseBools(Tensor& tensor) {
 void DecodeField(const WireCursor& cursor, const DataField& field, Tensor& tensor) {
   switch (tensor.type()) {
     case ElementType::kFloat:
-    case ElementType::kComplex64: return DecodeFixed(cursor, field, tensor.Data<float>());
+    case ElementType::kComplex64:
+      return DecodeFixed(cursor, field, tensor.Data<float>());
     case ElementType::kDouble:
-    case ElementType::kComplex128: return DecodeFixed(cursor, field, tensor.Data<double>());
-    case ElementType::kInt64: return DecodeInts<int64_t>(cursor, field, tensor);
+    case ElementType::kComplex128:
+      return DecodeFixed(cursor, field, tensor.Data<double>());
+    case ElementType::kInt64:
+      return DecodeInts<int64_t>(cursor, field, tensor);
     case ElementType::kUint64:  // all 64 bits are good: -1 stands for the largest number
       return DecodeVarints(cursor, field, tensor.Data<uint64_t>(), std::numeric_limits<int64_t>::min(),
                            std::numeric_limits<int64_t>::max());
-    case ElementType::kUint32: return DecodeInts<uint32_t>(cursor, field, tensor);
-    case ElementType::kInt32: return DecodeInts<int32_t>(cursor, field, tensor);
-    case ElementType::kInt16: return DecodeInts<int16_t>(cursor, field, tensor);
-    case ElementType::kInt8: return DecodeInts<int8_t>(cursor, field, tensor);
-    case ElementType::kUint8: return DecodeInts<uint8_t>(cursor, field, tensor);
+    case ElementType::kUint32:
+      return DecodeInts<uint32_t>(cursor, field, tensor);
+    case ElementType::kInt32:
+      return DecodeInts<int32_t>(cursor, field, tensor);
+    case ElementType::kInt16:
+      return DecodeInts<int16_t>(cursor, field, tensor);
+    case ElementType::kInt8:
+      return DecodeInts<int8_t>(cursor, field, tensor);
+    case ElementType::kUint8:
+      return DecodeInts<uint8_t>(cursor, field, tensor);
     case ElementType::kUint16:
     case ElementType::kFloat16:
-    case ElementType::kBfloat16: return DecodeInts<uint16_t>(cursor, field, tensor);
+    case ElementType::kBfloat16:
+      return DecodeInts<uint16_t>(cursor, field, tensor);
     case ElementType::kString: {
       auto* out = tensor.Data<std::string>();
-      return ForEachChunk(
-          cursor, field, [&](WireCursor& at) { *out++ = at.Bytes(field.name); }, [](WireCursor&) {});
+      return ForEachChunk(cursor, field, [&](WireCursor& at) { *out++ = at.Bytes(field.name); }, [](WireCursor&) {});
     }
     case ElementType::kBool:
       DecodeVarints(cursor, field, tensor.Data<uint8_t>(), 0, 255);
@@ -258,8 +291,8 @@ Tensor MapExternal(const WireCursor& cursor, const TensorHeader& header, Element
                    ExternalFiles& files, std::shared_ptr<const ExternalData>& external) {
   if (type == ElementType::kString) cursor.Fail("external_data", "strings cannot lie in an external file");
   if (header.length && static_cast<uint64_t>(*header.length) != bytes) {
-    cursor.Fail("external_data", "the tensor needs " + std::to_string(bytes) + " bytes, got length " +
-                                     std::to_string(*header.length));
+    cursor.Fail("external_data",
+                "the tensor needs " + std::to_string(bytes) + " bytes, got length " + std::to_string(*header.length));
   }
   const std::shared_ptr<const MappedFile> file = files.Open(header.location);
   const auto offset = static_cast<uint64_t>(header.offset);
@@ -312,7 +345,8 @@ NamedTensor ReadTensor(WireCursor cursor, const ReaderLimits& limits, ExternalFi
     }
   }
   const bool is_raw = header.raw && (expected.entries == 0 || !header.raw->empty());
-  if (is_raw && expected.entries > 0) cursor.Fail("raw_data", label + "raw_data and " + expected.name + " are both set");
+  if (is_raw && expected.entries > 0)
+    cursor.Fail("raw_data", label + "raw_data and " + expected.name + " are both set");
   if (is_raw) {
     if (*type == ElementType::kString) cursor.Fail("raw_data", label + "strings belong into string_data");
     if (header.raw->size() != *bytes) {

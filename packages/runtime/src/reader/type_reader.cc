@@ -70,16 +70,27 @@ ValueType ReadType(WireCursor cursor, const ReaderLimits& limits) {
   ValueType type;
   while (cursor.Next()) {
     switch (cursor.field()) {
-      case 1: type = ReadTensorType(cursor.Message("tensor_type"), limits, Kind::kTensor); break;
-      case 4: type = ReadContainerType(cursor.Message("sequence_type"), limits, Kind::kSequence); break;
-      case 5: type = ReadContainerType(cursor.Message("map_type"), limits, Kind::kMap); break;
+      case 1:
+        type = ReadTensorType(cursor.Message("tensor_type"), limits, Kind::kTensor);
+        break;
+      case 4:
+        type = ReadContainerType(cursor.Message("sequence_type"), limits, Kind::kSequence);
+        break;
+      case 5:
+        type = ReadContainerType(cursor.Message("map_type"), limits, Kind::kMap);
+        break;
       case 7:
         type = ValueType();
         type.kind = Kind::kOpaque;
         break;
-      case 8: type = ReadTensorType(cursor.Message("sparse_tensor_type"), limits, Kind::kSparseTensor); break;
-      case 9: type = ReadContainerType(cursor.Message("optional_type"), limits, Kind::kOptional); break;
-      default: break;
+      case 8:
+        type = ReadTensorType(cursor.Message("sparse_tensor_type"), limits, Kind::kSparseTensor);
+        break;
+      case 9:
+        type = ReadContainerType(cursor.Message("optional_type"), limits, Kind::kOptional);
+        break;
+      default:
+        break;
     }
   }
   return type;

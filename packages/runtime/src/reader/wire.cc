@@ -11,7 +11,11 @@ static_assert(std::endian::native == std::endian::little, "the wire format and r
 namespace light {
 
 WireCursor::WireCursor(const void* bytes, std::size_t size, int max_depth)
-    : file_(static_cast<const uint8_t*>(bytes)), next_(file_), end_(file_ + size), tag_(file_), depth_left_(max_depth) {}
+    : file_(static_cast<const uint8_t*>(bytes)),
+      next_(file_),
+      end_(file_ + size),
+      tag_(file_),
+      depth_left_(max_depth) {}
 
 bool WireCursor::Next() {
   if (pending_) Skip();
@@ -24,10 +28,13 @@ bool WireCursor::Next() {
     case 0:
     case 1:
     case 2:
-    case 5: break;
+    case 5:
+      break;
     case 3:
-    case 4: Fail("tag", "groups are not part of the format, got wire type " + std::to_string(tag & 7u));
-    default: Fail("tag", "no such wire type, got " + std::to_string(tag & 7u));
+    case 4:
+      Fail("tag", "groups are not part of the format, got wire type " + std::to_string(tag & 7u));
+    default:
+      Fail("tag", "no such wire type, got " + std::to_string(tag & 7u));
   }
   field_ = static_cast<uint32_t>(number);
   wire_type_ = static_cast<WireType>(tag & 7u);
@@ -38,10 +45,18 @@ bool WireCursor::Next() {
 void WireCursor::Skip() {
   const std::string name = "field " + std::to_string(field_);
   switch (wire_type_) {
-    case WireType::kVarint: Varint(name.c_str()); break;
-    case WireType::kFixed64: Double(name.c_str()); break;
-    case WireType::kBytes: Bytes(name.c_str()); break;
-    case WireType::kFixed32: Float(name.c_str()); break;
+    case WireType::kVarint:
+      Varint(name.c_str());
+      break;
+    case WireType::kFixed64:
+      Double(name.c_str());
+      break;
+    case WireType::kBytes:
+      Bytes(name.c_str());
+      break;
+    case WireType::kFixed32:
+      Float(name.c_str());
+      break;
   }
 }
 
@@ -67,8 +82,8 @@ void WireCursor::Expect(WireType type, const char* name) {
 
 const uint8_t* WireCursor::Take(std::size_t size, const char* name) {
   if (remaining() < size) {
-    Fail(name, "the message ends inside a value of " + std::to_string(size) + " bytes, got " +
-                   std::to_string(remaining()));
+    Fail(name,
+         "the message ends inside a value of " + std::to_string(size) + " bytes, got " + std::to_string(remaining()));
   }
   const uint8_t* taken = next_;
   next_ += size;
