@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
+
+__all__ = ["ConversionError", "TensorView", "numpy_dtype"]
 
 array_interface: object
 
@@ -10,6 +12,7 @@ class ConversionError(ValueError): ...
 
 def numpy_dtype(element_type: str) -> np.dtype[Any]: ...
 
+@final
 class TensorView:
     def __init__(
         self, value: object, element_type: str, shape: Sequence[int | str | None] | None = None, where: str = "value"
