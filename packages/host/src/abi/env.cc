@@ -3,12 +3,13 @@
 
 #include "abi/sections.h"
 #include "abi/stub_policy.h"
+#include "engine/engine.h"
 
 namespace ort_host::abi {
 namespace {
 
 const char* ORT_API_CALL GetBuildInfoString() noexcept {
-  return "onnx-light-ort-host " ONNX_LIGHT_ORT_HOST_VERSION ", ORT C ABI 30, not ONNX Runtime";
+  return BuildInfo();
 }
 
 OrtExperimentalFnPtr ORT_API_CALL GetExperimentalFunction(const char*) noexcept { return nullptr; }

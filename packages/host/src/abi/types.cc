@@ -103,8 +103,11 @@ bool ORT_API_CALL TensorTypeAndShape_HasShape(const OrtTensorTypeAndShapeInfo* i
 
 void ORT_API_CALL ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* info) noexcept {
   auto adapter = TakeIn("ReleaseTensorTypeAndShapeInfo", info);
+  if (adapter == nullptr || !adapter->is_part()) return;
   // One that a value embeds goes back to its value.
-  if (adapter != nullptr && adapter->is_open()) adapter.release()->Close();
+  TensorTypeAndShapeAdapter* part = adapter.release();
+  if (part->is_open()) [[likely]] return part->Close();
+  checked::Report("double_release", "ReleaseTensorTypeAndShapeInfo: the info is borrowed, or was released before");
 }
 
 // --- OrtTypeInfo

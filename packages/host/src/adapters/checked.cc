@@ -104,7 +104,7 @@ void Died(const void* handle, uint32_t) noexcept {
   {
     std::lock_guard lock(shard.mutex);
     Record& record = shard.records[handle];
-    if (record.is_given && !record.is_reported) {
+    if (record.is_given && record.number > 0 && !record.is_reported) {
       leak = Describe("end of the object it belongs to", &record, record.kind) + ", never released";
     }
     record.is_given = false;
@@ -112,6 +112,17 @@ void Died(const void* handle, uint32_t) noexcept {
     if (*record.ended_by == '\0') record.ended_by = t_slot;
   }
   if (!leak.empty()) Report("leak", leak);
+}
+
+/// The record of a handle, or null. An adapter that is older than checked mode gets its record here.
+Record* Find(Shard& shard, const void* handle, uint32_t kind) {
+  const auto found = shard.records.find(handle);
+  if (found != shard.records.end()) return &found->second;
+  if (static_cast<const ort_abi::AdapterHeader*>(handle)->kind() != kind) return nullptr;
+  Record& record = shard.records[handle];
+  record.kind = kind;
+  record.is_given = true;
+  return &record;
 }
 
 /// What is wrong with a handle: a rule, or null if it is alive and of its kind.
@@ -127,8 +138,7 @@ void BorrowHook(const void* handle, uint32_t kind, const char*) {
   const char* rule;
   {
     std::lock_guard lock(shard.mutex);
-    const auto found = shard.records.find(handle);
-    const Record* record = found != shard.records.end() ? &found->second : nullptr;
+    const Record* record = Find(shard, handle, kind);
     rule = Judge(record, kind);
     if (rule == nullptr) return;
     detail = Describe(t_slot, record, kind);
@@ -152,8 +162,7 @@ bool TakeHook(const void* handle, uint32_t kind) noexcept {
   const char* rule;
   {
     std::lock_guard lock(shard.mutex);
-    const auto found = shard.records.find(handle);
-    Record* record = found != shard.records.end() ? &found->second : nullptr;
+    Record* record = Find(shard, handle, kind);
     rule = Judge(record, kind);
     if (rule == nullptr && record->is_given) {
       record->is_given = false;
@@ -172,6 +181,12 @@ constexpr ort_abi::CheckedHooks kHooks = {&Born, &Died, &BorrowHook, &GiveHook, 
 
 }  // namespace
 
+/// The switch for a whole process; it must be set before the first adapter is made.
+[[gnu::constructor]] void EnableFromEnvironment() {
+  const char* value = std::getenv("ONNX_LIGHT_ORT_CHECKED");
+  if (value != nullptr && std::strcmp(value, "1") == 0) Enable();
+}
+
 void Enable() noexcept {
   if (g_state != nullptr) return;
   g_state = new State;
@@ -183,7 +198,7 @@ bool enabled() noexcept { return ort_abi::checked_hooks != nullptr; }
 void EnterSlot(const char* slot) noexcept { t_slot = slot; }
 
 void Report(const char* rule, const std::string& detail) noexcept {
-  LogAlways((std::string("checked: ") + rule + ": " + detail).c_str());
+  LogAlways((std::string("finding: ") + rule + ": " + detail).c_str());
   if (g_state == nullptr) return;
   std::lock_guard lock(g_state->mutex);
   if (g_state->findings.size() < kMaxFindings) g_state->findings.push_back({rule, detail});

@@ -5,7 +5,8 @@
 
 namespace ort_host {
 
-TensorTypeAndShapeAdapter::TensorTypeAndShapeAdapter(const light::ValueType& type) : TensorTypeAndShapeAdapter() {
+TensorTypeAndShapeAdapter::TensorTypeAndShapeAdapter(const light::ValueType& type, Place place)
+    : TensorTypeAndShapeAdapter(place) {
   element_ = conversions::ToOrt(type.element);
   if (!type.shape.has_rank()) return;
   Own& own = MakeOwn();

@@ -20,9 +20,13 @@ namespace ort_host {
 /// the value it came from ends.
 class TensorTypeAndShapeAdapter final : public AdapterBase {
  public:
+  /// Whose the object is: one of its own, which a release ends, or part of another one, which it does not.
+  enum class Place : bool { kAlone, kPart };
+
   /// No shape, float: what CreateTensorTypeAndShapeInfo gives.
-  TensorTypeAndShapeAdapter() noexcept : AdapterBase(kTypeAndShapeKind) {}
-  explicit TensorTypeAndShapeAdapter(const light::ValueType& type);
+  explicit TensorTypeAndShapeAdapter(Place place = Place::kAlone) noexcept
+      : AdapterBase(kTypeAndShapeKind), place_(place) {}
+  explicit TensorTypeAndShapeAdapter(const light::ValueType& type, Place place = Place::kAlone);
   TensorTypeAndShapeAdapter(const TensorTypeAndShapeAdapter& other);
   TensorTypeAndShapeAdapter& operator=(const TensorTypeAndShapeAdapter&) = delete;
 
@@ -37,6 +41,7 @@ class TensorTypeAndShapeAdapter final : public AdapterBase {
     rank_ = tensor.rank();
     is_open_ = true;
   }
+  bool is_part() const noexcept { return place_ == Place::kPart; }
   bool is_open() const noexcept { return is_open_; }
   void Close() noexcept {
     is_open_ = false;
@@ -76,6 +81,7 @@ class TensorTypeAndShapeAdapter final : public AdapterBase {
   int element_ = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
   bool has_shape_ = false;
   bool is_open_ = false;
+  Place place_ = Place::kAlone;
   const light::Tensor* view_ = nullptr;  // whose element type this has
   const int64_t* dims_ = nullptr;
   std::size_t rank_ = 0;

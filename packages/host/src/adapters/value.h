@@ -64,7 +64,7 @@ class ValueAdapter final : public AdapterBase {
   const light::Value* value_;
   const MemoryInfoAdapter* memory_ = nullptr;  // of a view: that of all tensors of a session
   Owned* owned_ = nullptr;
-  TensorTypeAndShapeAdapter shape_;
+  TensorTypeAndShapeAdapter shape_{TensorTypeAndShapeAdapter::Place::kPart};
 };
 
 }  // namespace ort_host

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a library takes is charged to its session before it is taken.
+#include <cstdint>
+#include <string>
+
+#include "abi/tables.h"
+#include "adapters/session_scope.h"
+#include "check.h"
+#include "light/memory_budget.h"
+
+namespace {
+
+using namespace ort_host;
+
+constexpr std::size_t kLimit = 4096;
+
+const OrtApi& Api() { return abi::Api(); }
+
+/// The message of a refusal; nothing was written.
+std::string Refused(OrtStatus* status, OrtErrorCode code) {
+  CHECK(status != nullptr);
+  CHECK(Api().GetErrorCode(status) == code);
+  std::string message = Api().GetErrorMessage(status);
+  Api().ReleaseStatus(status);
+  return message;
+}
+
+void TestBlocks(OrtAllocator* allocator, const light::MemoryBudget& budget) {
+  void* block = nullptr;
+  CHECK(Api().AllocatorAlloc(allocator, kLimit, &block) == nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
+  CHECK(budget.used() == kLimit);
+  void* other = &block;
+  Refused(Api().AllocatorAlloc(allocator, 1, &other), ORT_FAIL);
+  CHECK(other == &block);
+  CHECK(allocator->Alloc(allocator, 1) == nullptr);
+  CHECK(allocator->Reserve(allocator, 1) == nullptr);
+  CHECK(Api().AllocatorFree(allocator, block) == nullptr);
+  CHECK(budget.used() == 0);
+
+  const std::string message = Refused(Api().AllocatorAlloc(allocator, kLimit + 1, &other), ORT_FAIL);
+  for (const char* part : {"AllocatorAlloc", "node 'n'", "/lib/x.so", "4097", "4096"}) CHECK(Contains(message, part));
+  CHECK(allocator->Alloc(allocator, kLimit + 1) == nullptr);
+  Refused(Api().AllocatorAlloc(allocator, SIZE_MAX, &other), ORT_RUNTIME_EXCEPTION);
+  CHECK(allocator->Alloc(allocator, SIZE_MAX) == nullptr);
+  CHECK(budget.used() == 0);
+}
+
+void TestTensors(OrtAllocator* allocator, const light::MemoryBudget& budget) {
+  OrtValue* value = nullptr;
+  const int64_t fits = kLimit / sizeof(float);
+  CHECK(Api().CreateTensorAsOrtValue(allocator, &fits, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value) == nullptr);
+  CHECK(budget.used() == kLimit);
+  Api().ReleaseValue(value);
+  CHECK(budget.used() == 0);
+  for (const int64_t extent : {fits + 1, INT64_MAX}) {
+    value = nullptr;
+    const std::string message = Refused(
+        Api().CreateTensorAsOrtValue(allocator, &extent, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value), ORT_FAIL);
+    CHECK(Contains(message, "CreateTensorAsOrtValue"));
+    CHECK(value == nullptr);
+  }
+  CHECK(budget.used() == 0);
+}
+
+/// A library may free a block after its session, through any allocator of ours.
+void TestBlockOutlivesSession() {
+  void* block = nullptr;
+  {
+    SessionScope scope({}, -1, "");
+    light::MemoryBudget budget(kLimit);
+    scope.budget()->Attach(&budget);
+    auto wrapper = scope.MakeAllocator("node 'n' of /lib/x.so");
+    block = wrapper->Allocate(100);
+    scope.Close();
+    CHECK(budget.used() == 100);
+  }
+  OrtAllocator* allocator = nullptr;
+  CHECK(Api().GetAllocatorWithDefaultOptions(&allocator) == nullptr);
+  CHECK(Api().AllocatorFree(allocator, block) == nullptr);
+}
+
+}  // namespace
+
+int main() {
+  SessionScope scope({}, -1, "");
+  light::MemoryBudget budget(kLimit);
+  scope.budget()->Attach(&budget);
+  OrtAllocator* allocator = scope.MakeAllocator("node 'n' of /lib/x.so").release();
+  TestBlocks(allocator, budget);
+  TestTensors(allocator, budget);
+  Api().ReleaseAllocator(allocator);
+  TestBlockOutlivesSession();
+  scope.Close();
+  return 0;
+}
