@@ -72,7 +72,7 @@ def run_node() -> Run:
         first: list[np.ndarray] = session.run(None, feeds)
         second: list[np.ndarray] = session.run(None, feeds)  # with the buffers of the first run
         for one, two in zip(first, second, strict=True):
-            np.testing.assert_array_equal(one, two)
+            assert one.tolist() == two.tolist() if one.dtype == object else one.tobytes() == two.tobytes()
         return first
 
     return run

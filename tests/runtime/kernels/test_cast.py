@@ -88,9 +88,9 @@ def test_shapes(run_node: Any, shape: Any) -> None:
 
 
 def test_text_to_numbers(run_node: Any) -> None:
-    x = np.array(["1.5", " -2e3 ", "+7", "NaN", "INF", "-inf", "1e-400", "0"], object)
+    x = np.array(["1.5", " -2e3 ", "+7", "NaN", "INF", "-inf", "0"], object)
     got = cast(run_node, x, TensorProto.DOUBLE)
-    np.testing.assert_array_equal(got, [1.5, -2000, 7, np.nan, np.inf, -np.inf, 0, 0])
+    np.testing.assert_array_equal(got, [1.5, -2000, 7, np.nan, np.inf, -np.inf, 0])
     got = cast(run_node, np.array(["9223372036854775807", "-9223372036854775808"], object), TensorProto.INT64)
     assert got.tolist() == [2**63 - 1, -(2**63)]
     for text, to in [
@@ -98,6 +98,8 @@ def test_text_to_numbers(run_node: Any) -> None:
         ("1.5", TensorProto.INT32),
         ("", TensorProto.INT8),
         ("300", TensorProto.UINT8),
+        ("1e400", TensorProto.DOUBLE),
+        ("1e39", TensorProto.FLOAT),
     ]:
         with pytest.raises(Exception, match=f"got '{text}'"):
             cast(run_node, np.array([text], object), to)

@@ -160,6 +160,8 @@ UNARY: dict[str, tuple[int, Callable[[float], float], float, float]] = {
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5, 11), (0,), (2, 0), (60000,)], ids=str)
 def test_unary(run_node: Any, rng: Any, op_type: str, dtype: Any, shape: Any) -> None:
     opset, function, low, high = UNARY[op_type]
+    if dtype is np.float16 and op_type in ("Exp", "Sigmoid"):
+        low, high = -9, 9  # results that are normal numbers of the type
     x = np.asarray(rng.uniform(low, high, shape)).astype(dtype)
     opset = max(opset, 13) if dtype is ml_dtypes.bfloat16 else opset
     (got,) = run_node(op_type, [x], opset, threads=2)
@@ -266,7 +268,7 @@ def test_pow_at_the_edges(run_node: Any) -> None:
 )
 @pytest.mark.parametrize(
     "shapes",
-    [((5,), (5,), (5,)), ((3, 1), (4,), ()), ((), (2, 3), (3,)), ((2, 1, 3), (2, 1), (1, 4, 1)), ((0, 2), (2,), ())],
+    [((5,), (5,), (5,)), ((3, 1), (4,), ()), ((), (2, 3), (3,)), ((2, 1, 3), (4, 1), (1, 4, 1)), ((0, 2), (2,), ())],
     ids=str,
 )
 def test_where(run_node: Any, rng: Any, dtype: Any, shapes: Any) -> None:

@@ -15,7 +15,8 @@ from onnx import TensorProto
 FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14, "float16": 2e-3, "bfloat16": 1.6e-2}
 REDUCTIONS = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max}
-INPUT_AXES = {"ReduceSum": 13, "ReduceMean": 18, "ReduceMax": 18}
+# Attributes are float32.
+EPSILON, DEFAULT_EPSILON = float(np.float32(1e-3)), float(np.float32(1e-5))
 
 
 def uniform(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -144,12 +145,12 @@ def test_layer_normalization(run_node: Any, rng: Any, dtype: Any, shape: Any, bi
         element = TensorProto.FLOAT
         own = {"float32": 1, "float64": 11, "float16": 10, "bfloat16": 16}[np.dtype(dtype).name]
         y, mean, deviation = run_node(
-            "LayerNormalization", inputs, 17, [own, element, element], axis=axis, epsilon=1e-3, threads=2
+            "LayerNormalization", inputs, 17, [own, element, element], axis=axis, epsilon=EPSILON, threads=2
         )
         wide = [a.astype(np.float64) for a in inputs]
         axes = tuple(range(axis % len(shape), len(shape)))
         mu = wide[0].mean(axes, keepdims=True)
-        factor = 1 / np.sqrt(wide[0].var(axes, keepdims=True) + 1e-3)
+        factor = 1 / np.sqrt(wide[0].var(axes, keepdims=True) + EPSILON)
         close(y, (wide[0] - mu) * factor * wide[1] + (wide[2] if bias else 0), dtype, scale=10)
         close(mean, mu, np.float32)
         close(deviation, factor, np.float32, scale=10)
@@ -158,7 +159,7 @@ def test_layer_normalization(run_node: Any, rng: Any, dtype: Any, shape: Any, bi
 def test_layer_normalization_broadcasts_scale_and_bias(run_node: Any, rng: Any) -> None:
     x = uniform(rng, (2, 3, 4), np.float32)
     wide = x.astype(np.float64)
-    normalized = (wide - wide.mean((1, 2), keepdims=True)) / np.sqrt(wide.var((1, 2), keepdims=True) + 1e-5)
+    normalized = (wide - wide.mean((1, 2), keepdims=True)) / np.sqrt(wide.var((1, 2), keepdims=True) + DEFAULT_EPSILON)
     for scale, bias in [((), (1,)), ((4,), (3, 1)), ((1, 3, 4), (1, 1, 1))]:
         s, b = uniform(rng, scale, np.float32), uniform(rng, bias, np.float32)
         (got,) = run_node("LayerNormalization", [x, s, b], 17, axis=1)
@@ -175,11 +176,11 @@ def test_batch_normalization(run_node: Any, rng: Any, opset: int, dtype: Any, sh
     x = uniform(rng, shape, dtype)
     scale, bias, mean = (uniform(rng, (channels,), dtype) for _ in range(3))
     variance = np.asarray(rng.uniform(0.5, 2, channels)).astype(dtype)
-    (got,) = run_node("BatchNormalization", [x, scale, bias, mean, variance], opset, epsilon=1e-3)
+    (got,) = run_node("BatchNormalization", [x, scale, bias, mean, variance], opset, epsilon=EPSILON)
     s, b, m, v = (
         a.astype(np.float64).reshape((channels,) + (1,) * (len(shape) - 2)) for a in (scale, bias, mean, variance)
     )
-    close(got, (x.astype(np.float64) - m) / np.sqrt(v + 1e-3) * s + b, dtype, scale=4)
+    close(got, (x.astype(np.float64) - m) / np.sqrt(v + EPSILON) * s + b, dtype, scale=4)
 
 
 def test_batch_normalization_refuses_training(run_node: Any) -> None:

@@ -63,12 +63,6 @@ T FromText(const std::string& text) {
     std::conditional_t<kIsSmallFloat<T>, float, T> value{};
     const auto [stop, error] = std::from_chars(begin, end, value);
     if (stop == end && error == std::errc()) return T(value);
-    if constexpr (!std::is_integral_v<T>) {
-      // Beyond the range: from_chars refuses, the type has infinities and zeros.
-      double wide = 0;
-      const auto [wide_stop, wide_error] = std::from_chars(begin, end, wide);
-      if (wide_stop == end && wide_error == std::errc()) return T(static_cast<float>(wide));
-    }
   }
   FailArgument("input 0 (input): must be text of a " + std::string(conversions::Name(kElementOf<T>)) + ", got '" + text +
                "'");

@@ -121,10 +121,13 @@ class LayerNormalization final : public KernelBase {
     if constexpr (std::is_same_v<T, C>) {
       if (own.Equals(row)) return tensor->Data<C>();
     }
-    const Dims* inputs[] = {&row, &own};
-    if (own.rank() > row.rank() || !BroadcastPlan(inputs).out.Equals(row))
+    bool fits = own.rank() <= row.rank();
+    for (std::size_t d = 0; fits && d < own.rank(); ++d)
+      fits = own[d] == 1 || own[d] == row[row.rank() - own.rank() + d];
+    if (!fits)
       FailArgument(InputLabel(i, name) + ": must broadcast to the normalized extents " +
                    conversions::FormatExtents(row) + ", got " + Describe(*tensor));
+    const Dims* inputs[] = {&row, &own};
     auto* copy = static_cast<C*>(context.TemporaryBuffer(sizeof(C) * static_cast<std::size_t>(n)));
     const BroadcastPlan plan(inputs);
     ForEachRun(plan, 0, plan.total, [&](int64_t position, int64_t length, const auto& offsets) {
