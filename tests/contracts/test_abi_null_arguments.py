@@ -16,6 +16,8 @@ NULLABLE = {
     "HasValue": {"value"},
     "SetDimensions": {"dim_values"},
     "SetSymbolicDimensions": {"dim_params"},
+    "GetDimensions": {"dim_values"},
+    "GetSymbolicDimensions": {"dim_params"},
     "AllocatorFree": {"p"},
     "KernelContext_GetOutput": {"dim_values"},
     "KernelContext_ParallelFor": {"context", "fn", "usr_data"},

@@ -189,6 +189,7 @@ OrtStatus* ORT_API_CALL KernelContext_GetResource(const OrtKernelContext* contex
 
 constexpr Limit kLimits[] = {
     {"OrtApi", "KernelContext_GetGPUComputeStream", "a CPU has no stream: success with null"},
+    {"OrtApi", "KernelContext_GetSyncStream", "a CPU has no stream: success with null"},
 };
 
 }  // namespace
