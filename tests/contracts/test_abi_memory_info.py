@@ -64,6 +64,26 @@ def test_known_device_name_keeps_id_and_device(api, new_info, name, device):
     assert device_type(api, info) == device
 
 
+@pytest.mark.slot(CREATE, "OrtApi.MemoryInfoGetDeviceType", "OrtApi.MemoryInfoGetDeviceMemType")
+@pytest.mark.slot("OrtApi.MemoryInfoGetVendorId")
+@pytest.mark.parametrize(
+    ("name", "device", "kind", "vendor"),
+    [
+        (b"Cuda", GPU, E.OrtDeviceMemoryType_DEFAULT, 0x10DE),
+        (b"HipPinned", GPU, E.OrtDeviceMemoryType_HOST_ACCESSIBLE, 0x1002),
+        (b"DML", GPU, E.OrtDeviceMemoryType_DEFAULT, 0x1414),
+        (b"OpenVINO_RT_NPU", NPU, E.OrtDeviceMemoryType_DEFAULT, 0x8086),
+        (b"QnnHtpShared", CPU, E.OrtDeviceMemoryType_HOST_ACCESSIBLE, 0x5143),
+        (b"WebGPU_Buf", GPU, E.OrtDeviceMemoryType_DEFAULT, 0),
+    ],
+)
+def test_known_name_stands_for_device_memory_and_vendor(api, new_info, name, device, kind, vendor):
+    info = new_info("CreateMemoryInfo", name, DEVICE, 0, DEFAULT)
+    assert device_type(api, info) == device
+    assert api.MemoryInfoGetDeviceMemType(info) == kind
+    assert api.MemoryInfoGetVendorId(info) == vendor
+
+
 @pytest.mark.slot(CREATE)
 @pytest.mark.parametrize("name", [b"cpu", b"CPU", b"", b"Nowhere"])
 def test_unknown_name_is_refused(api, name):

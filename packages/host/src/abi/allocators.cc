@@ -43,7 +43,8 @@ void ORT_API_CALL ReleaseAllocator(OrtAllocator* allocator) noexcept {
   if (allocator == nullptr) return;
   HostAllocator* ours = HostAllocator::From(allocator);
   if (ours == nullptr || ours->is_default()) {
-    checked::Report("release_of_borrowed", "ReleaseAllocator: only allocators from a kernel's info or context are owned");
+    checked::Report("release_of_borrowed",
+                    "ReleaseAllocator: only allocators from a kernel's info or context are owned");
     return;
   }
   delete ours;

@@ -35,8 +35,7 @@ const T* Scalar(Slot slot, const OrtKernelInfo* info, const char* name, const ch
   return data;
 }
 
-OrtStatus* ORT_API_CALL KernelInfoGetAttribute_float(const OrtKernelInfo* info, const char* name,
-                                                     float* out) noexcept {
+OrtStatus* ORT_API_CALL KernelInfoGetAttribute_float(const OrtKernelInfo* info, const char* name, float* out) noexcept {
   return Guard("KernelInfoGetAttribute_float", [&](Slot slot) -> OrtStatus* {
     const auto destination = Out(out);
     OrtStatus* failure = nullptr;

@@ -54,7 +54,8 @@ OrtStatus* ORT_API_CALL GetSessionOptionsConfigEntries(const OrtSessionOptions* 
 template <class Body>
 void LogErrors(const char* slot, Body&& body) noexcept {
   OrtStatus* status = Guard(slot, body);
-  if (status == nullptr) [[likely]] return;
+  if (status == nullptr) [[likely]]
+    return;
   LogLine(ORT_LOGGING_LEVEL_ERROR, HostStatus::Message(status));
   ReleaseStatusHandle(status);
 }

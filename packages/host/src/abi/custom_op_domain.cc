@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "abi/sections.h"
 #include "adapters/custom_op_domain.h"
+#include "abi/sections.h"
 #include "adapters/session_options.h"
 
 namespace ort_host::abi {

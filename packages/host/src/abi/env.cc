@@ -8,9 +8,7 @@
 namespace ort_host::abi {
 namespace {
 
-const char* ORT_API_CALL GetBuildInfoString() noexcept {
-  return BuildInfo();
-}
+const char* ORT_API_CALL GetBuildInfoString() noexcept { return BuildInfo(); }
 
 OrtExperimentalFnPtr ORT_API_CALL GetExperimentalFunction(const char*) noexcept { return nullptr; }
 

@@ -16,7 +16,9 @@ constexpr double kTaskCost = 10'000;
 constexpr size_t kMaxBatches = 1 << 16;
 
 /// The context of a slot that the ABI declares const although values are made on first use.
-KernelContextAdapter& Context(const OrtKernelContext* context) { return Borrow(const_cast<OrtKernelContext*>(context)); }
+KernelContextAdapter& Context(const OrtKernelContext* context) {
+  return Borrow(const_cast<OrtKernelContext*>(context));
+}
 
 [[gnu::cold, gnu::noinline]] OrtStatus* BeyondInt(Slot slot, size_t index) {
   return slot.Fail(ORT_RUNTIME_EXCEPTION, "index: must fit in an int, got %zu", index);
@@ -35,7 +37,8 @@ OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, 
   return Guard("KernelContext_GetInput", [&](Slot slot) -> OrtStatus* {
     KernelContextAdapter& adapter = Context(context);
     const auto destination = Out(out);
-    if (index > INT_MAX) [[unlikely]] return BeyondInt(slot, index);
+    if (index > INT_MAX) [[unlikely]]
+      return BeyondInt(slot, index);
     const ValueAdapter* value = adapter.Input(index);
     destination = value != nullptr ? Lend<OrtValue>(*value) : nullptr;
     return nullptr;
@@ -43,7 +46,7 @@ OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, 
 }
 
 [[gnu::cold, gnu::noinline]] OrtStatus* CannotMakeOutput(Slot slot, const KernelContent& content, size_t index,
-                                                        const light::Error& error) {
+                                                         const light::Error& error) {
   return slot.Fail(ToOrtCode(error), "%s: output %zu: %s", content.label.c_str(), index, error.what());
 }
 
@@ -52,7 +55,8 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_
   return Guard("KernelContext_GetOutput", [&](Slot slot) -> OrtStatus* {
     KernelContextAdapter& adapter = Borrow(context);
     const auto destination = Out(out);
-    if (index > INT_MAX) [[unlikely]] return BeyondInt(slot, index);
+    if (index > INT_MAX) [[unlikely]]
+      return BeyondInt(slot, index);
     if (index >= adapter.output_count() || !adapter.OutputRequested(index)) [[unlikely]] {
       destination = static_cast<OrtValue*>(nullptr);
       return nullptr;
@@ -177,8 +181,8 @@ OrtStatus* ORT_API_CALL KernelContext_GetSyncStream(const OrtKernelContext* cont
   });
 }
 
-OrtStatus* ORT_API_CALL KernelContext_GetResource(const OrtKernelContext* context, int resource_version, int resource_id,
-                                                  void** resource) noexcept {
+OrtStatus* ORT_API_CALL KernelContext_GetResource(const OrtKernelContext* context, int resource_version,
+                                                  int resource_id, void** resource) noexcept {
   return Guard("KernelContext_GetResource", [&](Slot slot) -> OrtStatus* {
     Borrow(context);
     Require(resource, "resource");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "abi/sections.h"
 #include "adapters/kernel_info.h"
+#include "abi/sections.h"
 #include "adapters/type_info.h"
 
 namespace ort_host::abi {

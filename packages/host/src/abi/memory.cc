@@ -20,8 +20,7 @@ constexpr uint32_t kAmd = 0x1002;
 constexpr uint32_t kNvidia = 0x10de;
 constexpr uint32_t kIntel = 0x8086;
 constexpr uint32_t kMicrosoft = 0x1414;
-constexpr uint32_t kQualcomm = 0x4d4f4351;
-constexpr uint32_t kHuawei = 0x19e5;
+constexpr uint32_t kQualcomm = 0x5143;
 
 constexpr auto kGpu = OrtMemoryInfoDeviceType_GPU;
 constexpr auto kNpu = OrtMemoryInfoDeviceType_NPU;
@@ -32,17 +31,16 @@ constexpr KnownMemory kKnownMemories[] = {
     {"Cpu", OrtMemoryInfoDeviceType_CPU, kOwnMemory, 0},
     {"Cuda", kGpu, kOwnMemory, kNvidia},
     {"CudaPinned", kGpu, kPinned, kNvidia},
-    {"Cann", kNpu, kOwnMemory, kHuawei},
-    {"CannPinned", kNpu, kPinned, kHuawei},
     {"DML", kGpu, kOwnMemory, kMicrosoft},
     {"Hip", kGpu, kOwnMemory, kAmd},
     {"HipPinned", kGpu, kPinned, kAmd},
-    {"OpenVINO_CPU", OrtMemoryInfoDeviceType_CPU, kOwnMemory, kIntel},
     {"OpenVINO_GPU", kGpu, kOwnMemory, kIntel},
-    {"OpenVINO_RT", kGpu, kOwnMemory, kIntel},
     {"OpenVINO_RT_NPU", kNpu, kOwnMemory, kIntel},
     {"QnnHtpShared", OrtMemoryInfoDeviceType_CPU, kPinned, kQualcomm},
     {"WebGPU_Buf", kGpu, kOwnMemory, 0},
+    {"WebGPU_Buffer", kGpu, kOwnMemory, 0},
+    {"WebNN_Ten", kGpu, kOwnMemory, 0},
+    {"WebNN_Tensor", kGpu, kOwnMemory, 0},
 };
 
 OrtStatus* ORT_API_CALL CreateMemoryInfo(const char* name, OrtAllocatorType type, int id, OrtMemType mem_type,

@@ -33,8 +33,8 @@ struct Limit {
 };
 std::span<const Limit> KernelContextLimits() noexcept;
 
-/// A string by the two calls that the ABI has for it: `*size` is in bytes and counts the trailing NUL, a null `out` asks
-/// for the size. `size` is not null.
+/// A string by the two calls that the ABI has for it: `*size` is in bytes and counts the trailing NUL, a null `out`
+/// asks for the size. `size` is not null.
 inline OrtStatus* CopyString(Slot slot, std::string_view text, char* out, std::size_t* size) {
   const std::size_t needed = text.size() + 1;
   const std::size_t given = *size;

@@ -96,13 +96,21 @@ OrtStatus* ORT_API_CALL ReadOpAttr(const OrtOpAttr* op_attr, OrtOpAttrType type,
     const light::Attribute& attribute = Borrow(op_attr).attribute();
     Require(out, "out");
     switch (type) {
-      case ORT_OP_ATTR_INT: return ReadScalar<int64_t>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_FLOAT: return ReadScalar<float>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_INTS: return ReadSpan<std::vector<int64_t>>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_FLOATS: return ReadSpan<std::vector<float>>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_STRING: return ReadSpan<std::string>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_STRINGS: return ReadStrings(slot, attribute, data, len, out);
-      default: *out = 0; return slot.Fail(ORT_INVALID_ARGUMENT, "type: cannot be read, got %d", static_cast<int>(type));
+      case ORT_OP_ATTR_INT:
+        return ReadScalar<int64_t>(slot, attribute, data, len, out);
+      case ORT_OP_ATTR_FLOAT:
+        return ReadScalar<float>(slot, attribute, data, len, out);
+      case ORT_OP_ATTR_INTS:
+        return ReadSpan<std::vector<int64_t>>(slot, attribute, data, len, out);
+      case ORT_OP_ATTR_FLOATS:
+        return ReadSpan<std::vector<float>>(slot, attribute, data, len, out);
+      case ORT_OP_ATTR_STRING:
+        return ReadSpan<std::string>(slot, attribute, data, len, out);
+      case ORT_OP_ATTR_STRINGS:
+        return ReadStrings(slot, attribute, data, len, out);
+      default:
+        *out = 0;
+        return slot.Fail(ORT_INVALID_ARGUMENT, "type: cannot be read, got %d", static_cast<int>(type));
     }
   });
 }

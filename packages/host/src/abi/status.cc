@@ -5,7 +5,8 @@ namespace ort_host::abi {
 namespace {
 
 OrtStatus* ORT_API_CALL CreateStatus(OrtErrorCode code, const char* message) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]] checked::EnterSlot("CreateStatus");
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    checked::EnterSlot("CreateStatus");
   return MakeStatus(code, message);
 }
 
@@ -18,7 +19,8 @@ const char* ORT_API_CALL GetErrorMessage(const OrtStatus* status) noexcept {
 }
 
 void ORT_API_CALL ReleaseStatus(OrtStatus* status) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]] checked::EnterSlot("ReleaseStatus");
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    checked::EnterSlot("ReleaseStatus");
   ReleaseStatusHandle(status);
 }
 

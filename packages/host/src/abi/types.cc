@@ -11,12 +11,10 @@ namespace {
 // --- OrtTensorTypeAndShapeInfo
 
 OrtStatus* ORT_API_CALL CreateTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo** out) noexcept {
-  return Guard("CreateTensorTypeAndShapeInfo",
-               [&] { Out(out) = std::make_unique<TensorTypeAndShapeAdapter>(); });
+  return Guard("CreateTensorTypeAndShapeInfo", [&] { Out(out) = std::make_unique<TensorTypeAndShapeAdapter>(); });
 }
 
-OrtStatus* ORT_API_CALL SetTensorElementType(OrtTensorTypeAndShapeInfo* info,
-                                             ONNXTensorElementDataType type) noexcept {
+OrtStatus* ORT_API_CALL SetTensorElementType(OrtTensorTypeAndShapeInfo* info, ONNXTensorElementDataType type) noexcept {
   return Guard("SetTensorElementType", [&] { Borrow(info).set_element(type); });
 }
 
@@ -82,7 +80,8 @@ OrtStatus* ORT_API_CALL GetTensorShapeElementCount(const OrtTensorTypeAndShapeIn
     const auto destination = Out(out);
     size_t count = adapter.has_shape() ? 1 : 0;
     for (const int64_t dim : adapter.dims()) {
-      if (dim < 0) return slot.Fail(ORT_FAIL, "shape: every extent must be known, got %lld", static_cast<long long>(dim));
+      if (dim < 0)
+        return slot.Fail(ORT_FAIL, "shape: every extent must be known, got %lld", static_cast<long long>(dim));
     }
     for (const int64_t dim : adapter.dims()) {
       if (__builtin_mul_overflow(count, static_cast<size_t>(dim), &count)) {
@@ -106,7 +105,8 @@ void ORT_API_CALL ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* info)
   if (adapter == nullptr || !adapter->is_part()) return;
   // One that a value embeds goes back to its value.
   TensorTypeAndShapeAdapter* part = adapter.release();
-  if (part->is_open()) [[likely]] return part->Close();
+  if (part->is_open()) [[likely]]
+    return part->Close();
   checked::Report("double_release", "ReleaseTensorTypeAndShapeInfo: the info is borrowed, or was released before");
 }
 

@@ -12,7 +12,8 @@ std::span<const int64_t> Extents(const int64_t* shape, size_t count) {
 /// The tensor of a value, or a status in `failure`.
 light::Tensor* DenseTensor(Slot slot, const ValueAdapter& value, OrtErrorCode code, OrtStatus** failure) {
   light::Tensor* tensor = value.tensor();
-  if (tensor == nullptr) [[unlikely]] *failure = slot.Fail(code, "value: a dense tensor is expected, got another value");
+  if (tensor == nullptr) [[unlikely]]
+    *failure = slot.Fail(code, "value: a dense tensor is expected, got another value");
   return tensor;
 }
 
@@ -65,12 +66,13 @@ OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTy
     ValueAdapter& adapter = Borrow(const_cast<OrtValue*>(value));
     const auto destination = Out(out);
     if (adapter.tensor() == nullptr) [[unlikely]] {
-      return slot.Fail(adapter.is_empty() ? ORT_INVALID_ARGUMENT : ORT_FAIL,
-                       "value: a tensor is expected, got %s", adapter.is_empty() ? "an empty value" : "another value");
+      return slot.Fail(adapter.is_empty() ? ORT_INVALID_ARGUMENT : ORT_FAIL, "value: a tensor is expected, got %s",
+                       adapter.is_empty() ? "an empty value" : "another value");
     }
     if (TensorTypeAndShapeAdapter* embedded = adapter.OpenShape()) [[likely]] {
       OrtTensorTypeAndShapeInfo* handle = Lend<OrtTensorTypeAndShapeInfo>(*embedded);
-      if (ort_abi::checked_hooks != nullptr) [[unlikely]] ort_abi::checked_hooks->give(handle, kTypeAndShapeKind);
+      if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+        ort_abi::checked_hooks->give(handle, kTypeAndShapeKind);
       destination = handle;
     } else {
       destination = TensorTypeAndShapeAdapter::CopyOf(*adapter.tensor());

@@ -42,9 +42,8 @@ const OrtMemoryInfo* ORT_API_CALL InfoThunk(const OrtAllocator* allocator) {
   return ort_abi::Lend<OrtMemoryInfo>(static_cast<const HostAllocator*>(allocator)->memory());
 }
 OrtStatus* ORT_API_CALL StatsThunk(const OrtAllocator* allocator, OrtKeyValuePairs** out) noexcept {
-  return abi::Guard("OrtAllocator.GetStats", [&] {
-    abi::Out(out) = static_cast<const HostAllocator*>(allocator)->MakeStats();
-  });
+  return abi::Guard("OrtAllocator.GetStats",
+                    [&] { abi::Out(out) = static_cast<const HostAllocator*>(allocator)->MakeStats(); });
 }
 
 }  // namespace

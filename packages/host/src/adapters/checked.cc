@@ -63,20 +63,34 @@ Shard& ShardOf(const void* handle) noexcept {
 
 const char* KindName(uint32_t kind) noexcept {
   switch (kind) {
-    case kStatusKind: return "OrtStatus";
-    case kValueKind: return "OrtValue";
-    case kTypeAndShapeKind: return "OrtTensorTypeAndShapeInfo";
-    case kTypeInfoKind: return "OrtTypeInfo";
-    case kMemoryInfoKind: return "OrtMemoryInfo";
-    case kKernelInfoKind: return "OrtKernelInfo";
-    case kKernelContextKind: return "OrtKernelContext";
-    case kShapeInferKind: return "OrtShapeInferContext";
-    case kOpAttrKind: return "OrtOpAttr";
-    case kLoggerKind: return "OrtLogger";
-    case kKeyValuePairsKind: return "OrtKeyValuePairs";
-    case kSessionOptionsKind: return "OrtSessionOptions";
-    case kCustomOpDomainKind: return "OrtCustomOpDomain";
-    default: return "an unknown handle";
+    case kStatusKind:
+      return "OrtStatus";
+    case kValueKind:
+      return "OrtValue";
+    case kTypeAndShapeKind:
+      return "OrtTensorTypeAndShapeInfo";
+    case kTypeInfoKind:
+      return "OrtTypeInfo";
+    case kMemoryInfoKind:
+      return "OrtMemoryInfo";
+    case kKernelInfoKind:
+      return "OrtKernelInfo";
+    case kKernelContextKind:
+      return "OrtKernelContext";
+    case kShapeInferKind:
+      return "OrtShapeInferContext";
+    case kOpAttrKind:
+      return "OrtOpAttr";
+    case kLoggerKind:
+      return "OrtLogger";
+    case kKeyValuePairsKind:
+      return "OrtKeyValuePairs";
+    case kSessionOptionsKind:
+      return "OrtSessionOptions";
+    case kCustomOpDomainKind:
+      return "OrtCustomOpDomain";
+    default:
+      return "an unknown handle";
   }
 }
 
@@ -219,7 +233,8 @@ void EndSession(std::size_t mark) noexcept {
     std::lock_guard lock(shard.mutex);
     for (auto& [handle, record] : shard.records) {
       // A library keeps its domains until it is unloaded.
-      if (!record.is_given || record.is_reported || record.number < mark || record.kind == kCustomOpDomainKind) continue;
+      if (!record.is_given || record.is_reported || record.number < mark || record.kind == kCustomOpDomainKind)
+        continue;
       record.is_reported = true;
       leaks.push_back(Describe("end of the session", &record, record.kind) + ", never released");
     }
@@ -254,7 +269,8 @@ void Bury(void* memory, std::size_t size) noexcept {
 void* AdapterBase::operator new(std::size_t size) { return ::operator new(size); }
 
 void AdapterBase::operator delete(void* memory, std::size_t size) noexcept {
-  if (checked::enabled()) [[unlikely]] return checked::Bury(memory, size);
+  if (checked::enabled()) [[unlikely]]
+    return checked::Bury(memory, size);
   ::operator delete(memory, size);
 }
 

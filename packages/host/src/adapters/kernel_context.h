@@ -43,11 +43,14 @@ class KernelContextAdapter final : public AdapterBase {
 
   /// Null for an omitted argument and past the count.
   const ValueAdapter* Input(std::size_t i) {
-    if (i >= input_count_) [[unlikely]] return nullptr;
+    if (i >= input_count_) [[unlikely]]
+      return nullptr;
     Slot& slot = slots_[i];
-    if (slot.is_set) [[unlikely]] return &slot.value;
+    if (slot.is_set) [[unlikely]]
+      return &slot.value;
     const light::Value& value = context_.InputValue(i);
-    if (value.is_none()) [[unlikely]] return nullptr;
+    if (value.is_none()) [[unlikely]]
+      return nullptr;
     // Libraries read inputs through GetTensorMutableData too, hence a view that is not const.
     slot.Set(value.is_tensor() ? const_cast<light::Tensor*>(&value.tensor()) : nullptr, &value);
     return &slot.value;
@@ -69,7 +72,8 @@ class KernelContextAdapter final : public AdapterBase {
   /// The first requested output that the kernel did not make, or output_count().
   std::size_t FirstMissingOutput() const noexcept {
     for (std::size_t i = 0; i < output_count_; ++i) {
-      if (!slots_[input_count_ + i].is_set && context_.OutputRequested(i)) [[unlikely]] return i;
+      if (!slots_[input_count_ + i].is_set && context_.OutputRequested(i)) [[unlikely]]
+        return i;
     }
     return output_count_;
   }

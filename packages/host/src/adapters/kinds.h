@@ -8,8 +8,8 @@
 
 namespace ort_host {
 
-/// First base of each adapter: the kind tag, and, in checked mode, a quarantine for the memory of released ones, so that
-/// a use after release finds a dead tag instead of somebody else's data.
+/// First base of each adapter: the kind tag, and, in checked mode, a quarantine for the memory of released ones, so
+/// that a use after release finds a dead tag instead of somebody else's data.
 class AdapterBase : public ort_abi::AdapterHeader {
  public:
   using AdapterHeader::AdapterHeader;
@@ -40,10 +40,10 @@ inline constexpr uint32_t kCustomOpDomainKind = 0x4e4d4f44;  // DOMN
 }  // namespace ort_host
 
 /// Links an ORT tag to the adapter behind it; use at namespace scope, outside of any namespace.
-#define ORT_HOST_HANDLE(Tag, Type, kind, name)         \
-  template <>                                          \
-  struct ort_abi::HandleTraits<Tag> {                  \
-    using Adapter = ::ort_host::Type;                  \
+#define ORT_HOST_HANDLE(Tag, Type, kind, name)          \
+  template <>                                           \
+  struct ort_abi::HandleTraits<Tag> {                   \
+    using Adapter = ::ort_host::Type;                   \
     static constexpr uint32_t kKind = ::ort_host::kind; \
-    static constexpr const char* kName = name;         \
+    static constexpr const char* kName = name;          \
   }

@@ -14,12 +14,18 @@ std::atomic<int> g_default_severity{ORT_LOGGING_LEVEL_WARNING};
 
 const char* SeverityName(int severity) noexcept {
   switch (severity) {
-    case ORT_LOGGING_LEVEL_VERBOSE: return "verbose";
-    case ORT_LOGGING_LEVEL_INFO: return "info";
-    case ORT_LOGGING_LEVEL_WARNING: return "warning";
-    case ORT_LOGGING_LEVEL_ERROR: return "error";
-    case ORT_LOGGING_LEVEL_FATAL: return "fatal";
-    default: return "severity ";
+    case ORT_LOGGING_LEVEL_VERBOSE:
+      return "verbose";
+    case ORT_LOGGING_LEVEL_INFO:
+      return "info";
+    case ORT_LOGGING_LEVEL_WARNING:
+      return "warning";
+    case ORT_LOGGING_LEVEL_ERROR:
+      return "error";
+    case ORT_LOGGING_LEVEL_FATAL:
+      return "fatal";
+    default:
+      return "severity ";
   }
 }
 

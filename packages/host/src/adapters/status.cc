@@ -46,14 +46,22 @@ void HostStatus::Release(OrtStatus* status) noexcept { ReleaseStatusHandle(statu
 OrtErrorCode ToOrtCode(const light::Error& error) noexcept {
   if (error.foreign_code() != 0) return static_cast<OrtErrorCode>(error.foreign_code());
   switch (error.code()) {
-    case light::ErrorCode::kFail: return ORT_FAIL;
-    case light::ErrorCode::kInvalidArgument: return ORT_INVALID_ARGUMENT;
-    case light::ErrorCode::kNoSuchFile: return ORT_NO_SUCHFILE;
-    case light::ErrorCode::kInvalidProtobuf: return ORT_INVALID_PROTOBUF;
-    case light::ErrorCode::kInvalidGraph: return ORT_INVALID_GRAPH;
-    case light::ErrorCode::kNotImplemented: return ORT_NOT_IMPLEMENTED;
-    case light::ErrorCode::kEpFail: return ORT_EP_FAIL;
-    case light::ErrorCode::kRuntimeException: return ORT_RUNTIME_EXCEPTION;
+    case light::ErrorCode::kFail:
+      return ORT_FAIL;
+    case light::ErrorCode::kInvalidArgument:
+      return ORT_INVALID_ARGUMENT;
+    case light::ErrorCode::kNoSuchFile:
+      return ORT_NO_SUCHFILE;
+    case light::ErrorCode::kInvalidProtobuf:
+      return ORT_INVALID_PROTOBUF;
+    case light::ErrorCode::kInvalidGraph:
+      return ORT_INVALID_GRAPH;
+    case light::ErrorCode::kNotImplemented:
+      return ORT_NOT_IMPLEMENTED;
+    case light::ErrorCode::kEpFail:
+      return ORT_EP_FAIL;
+    case light::ErrorCode::kRuntimeException:
+      return ORT_RUNTIME_EXCEPTION;
   }
   return ORT_FAIL;
 }

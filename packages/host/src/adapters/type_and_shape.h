@@ -13,8 +13,8 @@
 
 namespace ort_host {
 
-/// Behind OrtTensorTypeAndShapeInfo. Either a view of a tensor of the current run, which allocates nothing, or an object
-/// with extents and names of its own. It is changed by its owner alone; a change turns a view into an object.
+/// Behind OrtTensorTypeAndShapeInfo. Either a view of a tensor of the current run, which allocates nothing, or an
+/// object with extents and names of its own. It is changed by its owner alone; a change turns a view into an object.
 ///
 /// A view that is handed out (`Open`) belongs to the library until it is released (`Close`), which must happen before
 /// the value it came from ends.
@@ -45,7 +45,8 @@ class TensorTypeAndShapeAdapter final : public AdapterBase {
   bool is_open() const noexcept { return is_open_; }
   void Close() noexcept {
     is_open_ = false;
-    if (own_ != nullptr) [[unlikely]] own_.reset();
+    if (own_ != nullptr) [[unlikely]]
+      own_.reset();
   }
 
   /// ONNXTensorElementDataType, also a number that it does not list.

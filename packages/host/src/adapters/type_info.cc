@@ -6,13 +6,20 @@ namespace ort_host {
 ONNXType ToOnnxType(light::ValueType::Kind kind) noexcept {
   using Kind = light::ValueType::Kind;
   switch (kind) {
-    case Kind::kUnknown: return ONNX_TYPE_UNKNOWN;
-    case Kind::kTensor: return ONNX_TYPE_TENSOR;
-    case Kind::kSparseTensor: return ONNX_TYPE_SPARSETENSOR;
-    case Kind::kSequence: return ONNX_TYPE_SEQUENCE;
-    case Kind::kOptional: return ONNX_TYPE_OPTIONAL;
-    case Kind::kMap: return ONNX_TYPE_MAP;
-    case Kind::kOpaque: return ONNX_TYPE_OPAQUE;
+    case Kind::kUnknown:
+      return ONNX_TYPE_UNKNOWN;
+    case Kind::kTensor:
+      return ONNX_TYPE_TENSOR;
+    case Kind::kSparseTensor:
+      return ONNX_TYPE_SPARSETENSOR;
+    case Kind::kSequence:
+      return ONNX_TYPE_SEQUENCE;
+    case Kind::kOptional:
+      return ONNX_TYPE_OPTIONAL;
+    case Kind::kMap:
+      return ONNX_TYPE_MAP;
+    case Kind::kOpaque:
+      return ONNX_TYPE_OPAQUE;
   }
   return ONNX_TYPE_UNKNOWN;
 }
@@ -24,7 +31,10 @@ TypeInfoAdapter::TypeInfoAdapter(const light::ValueType& type)
       tensor_(type, TensorTypeAndShapeAdapter::Place::kPart) {}
 
 TypeInfoAdapter::TypeInfoAdapter(const light::Tensor& tensor)
-    : AdapterBase(kTypeInfoKind), type_(ONNX_TYPE_TENSOR), is_tensor_(true), tensor_(TensorTypeAndShapeAdapter::Place::kPart) {
+    : AdapterBase(kTypeInfoKind),
+      type_(ONNX_TYPE_TENSOR),
+      is_tensor_(true),
+      tensor_(TensorTypeAndShapeAdapter::Place::kPart) {
   tensor_.set_element(conversions::ToOrt(tensor.type()));
   tensor_.SetDims(tensor.dims());
 }

@@ -59,7 +59,8 @@ std::size_t DenseBytes(ElementType type, std::span<const int64_t> dims, OrtError
 
 MemoryDescription DescriptionOf(OrtAllocator* allocator) {
   if (const HostAllocator* ours = HostAllocator::From(allocator)) return ours->memory().description();
-  const OrtMemoryInfo* info = ort_abi::Call<&OrtAllocator::Info, HostStatus>(static_cast<const OrtAllocator*>(allocator));
+  const OrtMemoryInfo* info =
+      ort_abi::Call<&OrtAllocator::Info, HostStatus>(static_cast<const OrtAllocator*>(allocator));
   return ort_abi::Borrow(info, "memory info of the allocator").description();
 }
 
@@ -117,8 +118,8 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory
   }
   const std::size_t needed = DenseBytes(type, dims, ORT_INVALID_ARGUMENT);
   if (bytes < needed) {
-    throw StatusError(ORT_INVALID_ARGUMENT, "data: the tensor needs " + std::to_string(needed) + " bytes, got " +
-                                                std::to_string(bytes));
+    throw StatusError(ORT_INVALID_ARGUMENT,
+                      "data: the tensor needs " + std::to_string(needed) + " bytes, got " + std::to_string(bytes));
   }
   if (data == nullptr && needed > 0) throw StatusError(ORT_INVALID_ARGUMENT, "data is null");
   auto owned = std::make_unique<Owned>(memory);

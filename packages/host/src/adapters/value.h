@@ -30,7 +30,8 @@ class ValueAdapter final : public AdapterBase {
   /// its shape infos are objects of their own.
   static std::unique_ptr<ValueAdapter> Constant(const light::Tensor& tensor);
   ~ValueAdapter() {
-    if (owned_ != nullptr) [[unlikely]] DeleteOwned();
+    if (owned_ != nullptr) [[unlikely]]
+      DeleteOwned();
   }
 
   /// Null if the value is no dense tensor.
@@ -45,7 +46,8 @@ class ValueAdapter final : public AdapterBase {
 
   /// The embedded info, unless it is handed out already or this is no view: null then.
   TensorTypeAndShapeAdapter* OpenShape() noexcept {
-    if (mode_ != Mode::kView || shape_.is_open()) [[unlikely]] return nullptr;
+    if (mode_ != Mode::kView || shape_.is_open()) [[unlikely]]
+      return nullptr;
     shape_.Open(*tensor_);
     return &shape_;
   }
