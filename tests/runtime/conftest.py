@@ -29,6 +29,11 @@ def find_program() -> Path:
     return path
 
 
+def _is_sanitized() -> bool:
+    """Tell whether the program is an AddressSanitizer build, which maps terabytes and bounds memory by itself."""
+    return b"__asan_init" in find_program().read_bytes()
+
+
 def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
 
@@ -42,11 +47,17 @@ class Dump:
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
+            sanitized = self._limit_memory and _is_sanitized()
+            environment = dict(os.environ)
+            if sanitized:
+                options = environment.get("ASAN_OPTIONS", ""), f"max_allocation_size_mb={MEMORY_LIMIT >> 20}"
+                environment["ASAN_OPTIONS"] = ":".join(options).lstrip(":")
             self._process = subprocess.Popen(
                 [find_program(), "-"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                preexec_fn=_limit_memory if self._limit_memory else None,
+                env=environment,
+                preexec_fn=_limit_memory if self._limit_memory and not sanitized else None,
             )
         return self._process
 
