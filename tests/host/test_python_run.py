@@ -120,7 +120,7 @@ def test_wrong_names():
         (np.zeros((2, 3)), "float64 [2, 3]"),
         (np.zeros((3, 3), np.float32), "float32 [3, 3]"),
         (np.zeros(2, np.float32), "float32 [2]"),
-        (np.float32(0).reshape(()), "float32 []"),
+        (np.array(0, np.float32), "float32 []"),
         (np.array([["a"] * 3] * 2), "<U1 [2, 3]"),
     ],
     ids=["type", "extent", "rank", "scalar", "text"],
@@ -144,7 +144,7 @@ def test_feeds_of_other_kinds():
         np.testing.assert_array_equal(session.run(None, Mapping(x=value))[0], [0, 2, 4])
     with pytest.raises(ort.InvalidArgument, match=r"input 'x': expected float32 .* got NoneType"):
         session.run(None, {"x": None})
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="input feed: expected a dict of names and arrays, got list"):
         session.run(None, [x])
 
 

@@ -308,7 +308,7 @@ cdef class Session:
         return self.native.get()
 
     cdef int feed(self, PendingCall* call, input_feed) except -1:
-        cdef dict feeds = input_feed if type(input_feed) is dict else dict(input_feed)
+        cdef dict feeds
         cdef PyObject* key = NULL
         cdef PyObject* value = NULL
         cdef PyObject* found
@@ -316,6 +316,12 @@ cdef class Session:
         cdef size_t index
         cdef size_t required = 0
         cdef ArrayView view
+        if type(input_feed) is dict:
+            feeds = input_feed
+        elif hasattr(input_feed, "keys"):
+            feeds = dict(input_feed)
+        else:
+            raise TypeError(f"input feed: expected a dict of names and arrays, got {type(input_feed).__name__}")
         while PyDict_Next(feeds, &position, &key, &value):
             found = PyDict_GetItemWithError(self.input_indices, <object>key)
             if found == NULL:
