@@ -75,7 +75,7 @@ void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function
     std::vector<float> in(x.begin(), x.begin() + n), out(n + 2, -7.f);
     std::vector<unsigned char> bytes(4 * n + 64);
     float* odd = reinterpret_cast<float*>(bytes.data() + (reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 ? 0 : 4));
-    std::memcpy(odd, in.data(), 4 * n);
+    std::copy(in.begin(), in.end(), odd);
     function(odd, out.data() + 1, n);
     CHECK(out[0] == -7.f && out[n + 1] == -7.f);
     CHECK(n == 0 || std::memcmp(out.data() + 1, y.data(), 4 * n) == 0);

@@ -19,6 +19,36 @@ C Lowest() {
   else return std::numeric_limits<C>::lowest();
 }
 
+constexpr int64_t kLineWidth = 1024;
+
+// One output row of float: the largest of each input column over the kernel's rows first, then of the columns.
+void MaxRow(const Window& w, const float* input, int64_t row, float* out) {
+  const simd::SimdTable& simd = Simd();
+  const int64_t input_width = w.input[w.last()], width = w.output[w.last()], stride = w.strides[w.last()];
+  const auto length = static_cast<std::size_t>(input_width);
+  float line[kLineWidth];
+  std::fill_n(line, length, Lowest<float>());
+  for (int64_t k = 0; k < w.kernel_rows(); ++k) {
+    const int64_t input_row = w.InputRow(row, k);
+    if (input_row >= 0) simd.max(input + input_row * input_width, line, line, length);
+  }
+  std::fill_n(out, width, Lowest<float>());
+  for (int64_t kw = 0; kw < w.kernel[w.last()]; ++kw) {
+    int64_t first, last;
+    w.OutputColumns(kw, first, last);
+    if (first == last) continue;
+    const float* source = line + w.InputColumn(first, kw);
+    if (stride == 1) {
+      simd.max(source, out + first, out + first, static_cast<std::size_t>(last - first));
+      continue;
+    }
+    for (int64_t i = 0; i < last - first; ++i) {
+      const float value = source[i * stride], best = out[first + i];
+      out[first + i] = value > best || value != value ? value : best;
+    }
+  }
+}
+
 // Row by row: every kernel position is compared with a whole output row at once.
 template <class T>
 void MaxRows(RuntimeContext& context, const Window& w, int64_t planes, const T* x, T* y) {
@@ -30,6 +60,12 @@ void MaxRows(RuntimeContext& context, const Window& w, int64_t planes, const T* 
     for (int64_t unit = begin; unit < end; ++unit) {
       const T* input = x + unit / rows * w.input_size();
       T* out = y + unit * width;
+      if constexpr (std::is_same_v<T, float>) {
+        if (input_width <= kLineWidth) {
+          MaxRow(w, input, unit % rows, out);
+          continue;
+        }
+      }
       std::fill_n(out, width, T(Lowest<C>()));
       for (int64_t k = 0; k < kernel_rows; ++k) {
         const int64_t input_row = w.InputRow(unit % rows, k);

@@ -90,6 +90,18 @@ void TransposeTiles(RuntimeContext& context, const Permuted& p, std::size_t inne
       T* target = to + (plane / after * rows * after + plane % after) * columns;
       for (int64_t column = 0; column < columns; column += kTile) {
         const int64_t column_end = std::min(column + kTile, columns);
+        if constexpr (!std::is_same_v<T, std::string>) {
+          // By way of a small square: extents that are powers of two put a column's elements into one set of the cache,
+          // which would lose each line again before its next element is due.
+          T square[kTile][kTile];
+          if (column_end - column == kTile && band_end - first == kTile) {
+            for (int64_t c = 0; c < kTile; ++c)
+              std::memcpy(square[c], source + first + (column + c) * column_stride, sizeof(square[c]));
+            for (int64_t row = 0; row < kTile; ++row)
+              for (int64_t c = 0; c < kTile; ++c) target[(first + row) * row_pitch + column + c] = square[c][row];
+            continue;
+          }
+        }
         for (int64_t row = first; row < band_end; ++row) {
           T* out = target + row * row_pitch;
           const T* in = source + row;
