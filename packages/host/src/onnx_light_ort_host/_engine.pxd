@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The boundary of the host's engine (engine/engine.h), and nothing else of C++.
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
@@ -179,3 +180,25 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         void Run() except +RaiseHostError
         Value& output(size_t i) noexcept
         void Clear() noexcept
+
+
+cdef extern from *:
+    """
+    // One run under way: the engine's call, and the Python objects whose memory it borrows.
+    struct PendingCall {
+        explicit PendingCall(ort_host::Session& session) : run(session) {}
+        ort_host::RunCall run;
+        std::vector<PyObject*> borrowed;
+    };
+    // The output's memory, which the call gives up.
+    static std::shared_ptr<void> TakeOwner(light::Tensor& tensor) {
+        std::shared_ptr<void> owner = tensor.owner();
+        tensor.set_owner({});
+        return owner;
+    }
+    """
+    cdef cppclass PendingCall:
+        PendingCall(CppSession& session) except +RaiseHostError
+        RunCall run
+        vector[PyObject*] borrowed
+    shared_ptr[void] TakeOwner(Tensor& tensor)

@@ -18,8 +18,8 @@ from onnx_light_ort_host._engine cimport (
     CppNodeArg,
     CppSession,
     CppSessionOptions,
-    RaiseHostError,
-    RunCall,
+    PendingCall,
+    TakeOwner,
     Tensor,
     Value,
 )
@@ -211,28 +211,6 @@ cdef object node_arg(const CppNodeArg& arg):
             else:
                 shape.append(text(arg.symbols[i]) or None if i < arg.symbols.size() else None)
     return NodeArg(text(arg.name), text(arg.type), shape)
-
-
-cdef extern from *:
-    """
-    // One run under way: the engine's call, and the Python objects whose memory it borrows.
-    struct PendingCall {
-        explicit PendingCall(ort_host::Session& session) : run(session) {}
-        ort_host::RunCall run;
-        std::vector<PyObject*> borrowed;
-    };
-    // The output's memory, which the call gives up.
-    static std::shared_ptr<void> TakeOwner(light::Tensor& tensor) {
-        std::shared_ptr<void> owner = tensor.owner();
-        tensor.set_owner({});
-        return owner;
-    }
-    """
-    cdef cppclass PendingCall:
-        PendingCall(CppSession& session) except +RaiseHostError
-        RunCall run
-        vector[PyObject*] borrowed
-    shared_ptr[void] TakeOwner(Tensor& tensor)
 
 
 cdef void release(PendingCall* call) noexcept:
