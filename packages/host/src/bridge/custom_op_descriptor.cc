@@ -68,10 +68,11 @@ CustomOpArguments ReadArguments(const OrtCustomOp& op) {
     argument.element = ToElementType(Ask<kType>(op, i), kTypeName);
     // ORT reads this of older structs too, where it may be anything.
     if (!Has<kCharacteristic>(&op)) continue;
-    SetCharacteristic(argument, Ask<kCharacteristic>(op, i), i + 1 == count, Has<kMinArity>(&op), kCharacteristicName);
+    SetCharacteristic(argument, Ask<kCharacteristic>(op, i), i + 1 == count,
+                      op.version >= ort_abi::MemberInfo<kMinArity>::kSince, kCharacteristicName);
   }
   if (count > 0 && arguments.items.back().is_variadic) {
-    arguments.min_arity = Ask<kMinArity>(op);
+    if (Has<kMinArity>(&op)) arguments.min_arity = Ask<kMinArity>(op);
     if (arguments.min_arity < 0) {
       Refuse(ORT_FAIL, ort_abi::MemberInfo<kMinArity>::kName,
              "must not be negative, got " + std::to_string(arguments.min_arity));
