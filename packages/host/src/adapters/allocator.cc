@@ -10,6 +10,7 @@
 
 #include "abi/guard.h"
 #include "adapters/checked.h"
+#include "adapters/current_kernel.h"
 #include "adapters/logger.h"
 #include "adapters/status.h"
 #include "conversions/buffer.h"
@@ -93,23 +94,29 @@ HostAllocator* HostAllocator::From(const OrtAllocator* allocator) noexcept {
   return static_cast<HostAllocator*>(const_cast<OrtAllocator*>(allocator));
 }
 
+void* HostAllocator::Allocate(std::size_t bytes) {
+  const KernelContent* kernel = budget_ == nullptr ? CurrentKernel::Get() : nullptr;
+  return kernel != nullptr ? AllocateFor(kernel->scope->budget(), kernel->label, bytes)
+                           : AllocateFor(budget_, user_, bytes);
+}
+
 void* HostAllocator::AllocateFor(const std::shared_ptr<BudgetLink>& budget, const std::string& user,
                                  std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  if (budget != nullptr && !budget->TryCharge(bytes)) {
+    std::size_t limit = 0;
+    std::size_t used = 0;
+    budget->Describe(&limit, &used);
+    throw ort_abi::StatusError(ORT_FAIL, user + ": needs " + std::to_string(bytes) +
+                                             " bytes, over the memory limit of " + std::to_string(limit) + " bytes (" +
+                                             std::to_string(used) + " in use)");
+  }
   void* memory = nullptr;
   if (bytes <= kMaxBlock) {
-    if (budget != nullptr && !budget->TryCharge(bytes)) {
-      std::size_t limit = 0;
-      std::size_t used = 0;
-      budget->Describe(&limit, &used);
-      throw ort_abi::StatusError(ORT_FAIL, user + ": needs " + std::to_string(bytes) +
-                                               " bytes, over the memory limit of " + std::to_string(limit) +
-                                               " bytes (" + std::to_string(used) + " in use)");
-    }
     constexpr std::size_t kAlign = conversions::kBufferAlignment;
     memory = std::aligned_alloc(kAlign, (sizeof(BlockHeader) + bytes + kAlign - 1) / kAlign * kAlign);
-    if (memory == nullptr && budget != nullptr) budget->Release(bytes);
   }
+  if (memory == nullptr && budget != nullptr) budget->Release(bytes);
   if (memory == nullptr) {
     throw ort_abi::StatusError(ORT_RUNTIME_EXCEPTION,
                                user + ": out of memory, asked for " + std::to_string(bytes) + " bytes");

@@ -30,8 +30,8 @@ class BudgetLink {
 
 /// An OrtAllocator of ours. Blocks are 64-byte aligned and may be freed through any of our allocators, from any thread.
 ///
-/// There is the default allocator, bounded by overflow checks alone, and wrappers that belong to a session, whose
-/// blocks are charged to its memory limit; a wrapper lives until ReleaseAllocator.
+/// There is the default allocator, whose blocks are charged to the session of the kernel that asks, if one does, and
+/// wrappers that belong to a session and its memory limit; a wrapper lives until ReleaseAllocator.
 class HostAllocator final : public OrtAllocator {
  public:
   /// @param user  for messages: who allocates, `node 'n' (domain.Op) of /path/lib.so`
@@ -46,7 +46,7 @@ class HostAllocator final : public OrtAllocator {
   const MemoryInfoAdapter& memory() const noexcept { return memory_; }
   bool is_default() const noexcept { return this == &Default(); }
   /// Null for 0 bytes. Throws StatusError: FAIL naming user, bytes and limit; RUNTIME_EXCEPTION out of memory.
-  void* Allocate(std::size_t bytes) { return AllocateFor(budget_, user_, bytes); }
+  void* Allocate(std::size_t bytes);
   /// As Allocate, without an allocator object; `budget` may be null.
   static void* AllocateFor(const std::shared_ptr<BudgetLink>& budget, const std::string& user, std::size_t bytes);
   /// As Allocate, null on failure.

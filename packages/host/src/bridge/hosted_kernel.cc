@@ -7,6 +7,7 @@
 #include <ort_abi/callbacks.h>
 
 #include "abi/tables.h"
+#include "adapters/current_kernel.h"
 #include "adapters/kernel_context.h"
 #include "adapters/logger.h"
 #include "adapters/status.h"
@@ -51,6 +52,7 @@ class HostedKernel final : public light::KernelBase {
   void Run(light::RuntimeContext& runtime) override {
     KernelContextAdapter context(content(), runtime);
     OrtKernelContext* handle = Lend<OrtKernelContext>(context);
+    const CurrentKernel current(content());
     try {
       if (compute_v2_ != nullptr) {
         CallFunction<HostStatus>(kComputeV2, compute_v2_, kernel_, handle);
@@ -72,6 +74,7 @@ class HostedKernel final : public light::KernelBase {
   void Create() {
     const OrtApi* api = &abi::Api();
     const OrtKernelInfo* info = Lend<OrtKernelInfo>(info_);
+    const CurrentKernel current(content());
     try {
       if (op_->creates_by_v2) {
         ort_abi::Call<&OrtCustomOp::CreateKernelV2, HostStatus>(op_->op, api, info, &kernel_);
