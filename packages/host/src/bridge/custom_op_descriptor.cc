@@ -154,9 +154,9 @@ void ReadAll(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   const char* name = Ask<&OrtCustomOp::GetName>(op);
   if (name == nullptr) Refuse(ORT_FAIL, "GetName", "must give a name, got null");
   descriptor.name = name;
-  descriptor.inputs = ReadArguments<&OrtCustomOp::GetInputTypeCount, &OrtCustomOp::GetInputType,
-                                    &OrtCustomOp::GetInputCharacteristic, &OrtCustomOp::GetVariadicInputMinArity,
-                                    &OrtCustomOp::GetVariadicInputHomogeneity>(op);
+  descriptor.inputs =
+      ReadArguments<&OrtCustomOp::GetInputTypeCount, &OrtCustomOp::GetInputType, &OrtCustomOp::GetInputCharacteristic,
+                    &OrtCustomOp::GetVariadicInputMinArity, &OrtCustomOp::GetVariadicInputHomogeneity>(op);
   descriptor.outputs = ReadArguments<&OrtCustomOp::GetOutputTypeCount, &OrtCustomOp::GetOutputType,
                                      &OrtCustomOp::GetOutputCharacteristic, &OrtCustomOp::GetVariadicOutputMinArity,
                                      &OrtCustomOp::GetVariadicOutputHomogeneity>(op);

@@ -45,7 +45,7 @@ struct CustomOpDescriptor {
   std::shared_ptr<LoadedLibrary> library;
   std::string domain;
   std::string name;
-  std::string provider;  ///< `CPUExecutionProvider` if the op names none
+  std::string provider;      ///< `CPUExecutionProvider` if the op names none
   std::size_t position = 0;  ///< in its domain, for messages
   CustomOpArguments inputs;
   CustomOpArguments outputs;

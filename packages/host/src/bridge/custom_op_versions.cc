@@ -42,8 +42,8 @@ void CheckPair(const CustomOpDescriptor& first, const CustomOpDescriptor& other)
   std::string difference = DifferenceBeyondTypes(first.inputs, other.inputs, "input");
   if (difference.empty()) difference = DifferenceBeyondTypes(first.outputs, other.outputs, "output");
   if (!difference.empty()) {
-    throw StatusError(ORT_FAIL, other.Label() + ": differs from #" + std::to_string(first.position) + " of its domain in " +
-                                    difference + "; overloads may differ only in types");
+    throw StatusError(ORT_FAIL, other.Label() + ": differs from #" + std::to_string(first.position) +
+                                    " of its domain in " + difference + "; overloads may differ only in types");
   }
 }
 

@@ -135,8 +135,8 @@ void CustomOps::AddKernels(const std::shared_ptr<const CustomOpVersion>& version
 }
 
 const LoadedLibrary* CustomOps::LibraryOf(const light::KernelEntry* entry) const noexcept {
-  const auto found = std::find_if(libraries_.begin(), libraries_.end(),
-                                  [&](const auto& item) { return item.first == entry; });
+  const auto found =
+      std::find_if(libraries_.begin(), libraries_.end(), [&](const auto& item) { return item.first == entry; });
   return found == libraries_.end() ? nullptr : found->second.get();
 }
 

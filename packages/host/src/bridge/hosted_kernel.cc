@@ -62,7 +62,8 @@ class HostedKernel final : public light::KernelBase {
     } catch (const StatusError& error) {
       throw ToLightError(error.code(), content().label + ": " + error.what());
     }
-    if (context.FirstMissingOutput() != context.output_count()) [[unlikely]] JudgeMissing(context);
+    if (context.FirstMissingOutput() != context.output_count()) [[unlikely]]
+      JudgeMissing(context);
   }
 
  private:
@@ -99,7 +100,7 @@ class HostedKernel final : public light::KernelBase {
     }
   }
 
-  CustomOpPtr op_;  // keeps the library
+  CustomOpPtr op_;                // keeps the library
   const KernelInfoAdapter info_;  // libraries may keep what CreateKernel got
   void* kernel_ = nullptr;
   decltype(OrtCustomOp::KernelComputeV2) compute_v2_ = nullptr;

@@ -34,12 +34,12 @@ void SetDefaultLogSeverity(int severity);
 
 /// Result of looking at a library file without running anything of it.
 struct LibraryReport {
-  std::string path;                     ///< absolute, links resolved
-  std::vector<std::string> exports;     ///< those of RegisterCustomOps, CreateEpFactories, ReleaseEpFactory it has
-  std::vector<std::string> needed;      ///< direct dependencies as written
-  std::vector<std::string> closure;     ///< paths of all dependencies, `name => not found` where there is none
-  std::string refused_because;          ///< "" if it may be loaded
-  std::string audited_as;               ///< name and version on the shipped list, else ""
+  std::string path;                  ///< absolute, links resolved
+  std::vector<std::string> exports;  ///< those of RegisterCustomOps, CreateEpFactories, ReleaseEpFactory it has
+  std::vector<std::string> needed;   ///< direct dependencies as written
+  std::vector<std::string> closure;  ///< paths of all dependencies, `name => not found` where there is none
+  std::string refused_because;       ///< "" if it may be loaded
+  std::string audited_as;            ///< name and version on the shipped list, else ""
 };
 LibraryReport InspectLibrary(const std::string& path);
 
@@ -89,12 +89,12 @@ class SessionOptions {
 /// An input or output of a model.
 struct NodeArg {
   std::string name;
-  std::string type;                ///< as ONNX writes it: `tensor(float)`
-  int element_type = 0;            ///< ONNX number, for a tensor
+  std::string type;      ///< as ONNX writes it: `tensor(float)`
+  int element_type = 0;  ///< ONNX number, for a tensor
   bool has_shape = false;
-  std::vector<int64_t> extents;    ///< -1 where not known
+  std::vector<int64_t> extents;      ///< -1 where not known
   std::vector<std::string> symbols;  ///< "" where there is none
-  bool is_optional = false;        ///< an input with a default
+  bool is_optional = false;          ///< an input with a default
 };
 
 struct AssignmentRow {

@@ -108,9 +108,9 @@ std::vector<AssignmentRow> Session::assignments() const {
       row.reason = assigned.reason;
       if (const LoadedLibrary* library = impl_->custom_ops().LibraryOf(assigned.entry)) {
         row.library = library->path();
-        row.reason += library->audit() == nullptr ? "; unaudited library"
-                                                  : std::string("; audited as ") + library->audit()->name + " " +
-                                                        library->audit()->version;
+        row.reason += library->audit() == nullptr
+                          ? "; unaudited library"
+                          : std::string("; audited as ") + library->audit()->name + " " + library->audit()->version;
       }
       rows.push_back(std::move(row));
     }

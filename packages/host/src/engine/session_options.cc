@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kRegister = "RegisterCustomOps";
 using RegisterFunction =
-    std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions* options, const OrtApiBase* api)>;
+    std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions * options, const OrtApiBase* api)>;
 
 /// Runs the library's registration on a copy of the options; the caller takes the copy over, or nothing has happened.
 SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, const LoadedLibrary& library) {
@@ -36,7 +36,8 @@ SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, cons
 }
 
 void CheckRange(const char* option, bool is_valid, int value) {
-  if (!is_valid) throw HostError(ORT_INVALID_ARGUMENT, std::string(option) + ": out of range, got " + std::to_string(value));
+  if (!is_valid)
+    throw HostError(ORT_INVALID_ARGUMENT, std::string(option) + ": out of range, got " + std::to_string(value));
 }
 
 }  // namespace

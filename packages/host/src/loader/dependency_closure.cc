@@ -90,8 +90,9 @@ std::string RefuseClosure(const DependencyClosure& closure) {
     for (const ElfFile::Symbol& symbol : file.symbols()) {
       if (symbol.name != kEntryPoint) continue;
       return symbol.is_defined ? where + " exports OrtGetApiBase: only ONNX Runtime does, and this host runs without it"
-                               : where + " imports OrtGetApiBase, which only ONNX Runtime exports: build it with "
-                                         "ORT_API_MANUAL_INIT";
+                               : where +
+                                     " imports OrtGetApiBase, which only ONNX Runtime exports: build it with "
+                                     "ORT_API_MANUAL_INIT";
     }
   }
   if (!closure.missing.empty()) {

@@ -142,7 +142,9 @@ class ElfFile::Reader {
                                     ", this process is " + ThisMachine());
     }
     if (header.e_type != ET_DYN) {
-      NotALibrary(header.e_type == ET_REL ? "an object file" : header.e_type == ET_EXEC ? "an executable" : "another ELF file");
+      NotALibrary(header.e_type == ET_REL    ? "an object file"
+                  : header.e_type == ET_EXEC ? "an executable"
+                                             : "another ELF file");
     }
     if (header.e_phentsize != sizeof(Elf64_Phdr)) Damaged("program headers of an unknown size");
     segments_ = ReadArray<Elf64_Phdr>(header.e_phoff, header.e_phnum, "program headers");
@@ -182,17 +184,38 @@ class ElfFile::Reader {
     for (const Elf64_Dyn& entry : entries) {
       if (entry.d_tag == DT_NULL) break;
       switch (entry.d_tag) {
-        case DT_STRTAB: strings = entry.d_un.d_ptr; break;
-        case DT_STRSZ: strings_size_ = entry.d_un.d_val; break;
-        case DT_SYMTAB: symbols = entry.d_un.d_ptr; break;
-        case DT_HASH: hash = entry.d_un.d_ptr; break;
-        case DT_GNU_HASH: gnu_hash = entry.d_un.d_ptr; break;
-        case DT_NEEDED: needed.push_back(entry.d_un.d_val); break;
-        case DT_SONAME: soname = entry.d_un.d_val; break;
-        case DT_RPATH: rpath = entry.d_un.d_val; break;
-        case DT_RUNPATH: runpath = entry.d_un.d_val; break;
-        case DT_FLAGS_1: flags = entry.d_un.d_val; break;
-        default: break;
+        case DT_STRTAB:
+          strings = entry.d_un.d_ptr;
+          break;
+        case DT_STRSZ:
+          strings_size_ = entry.d_un.d_val;
+          break;
+        case DT_SYMTAB:
+          symbols = entry.d_un.d_ptr;
+          break;
+        case DT_HASH:
+          hash = entry.d_un.d_ptr;
+          break;
+        case DT_GNU_HASH:
+          gnu_hash = entry.d_un.d_ptr;
+          break;
+        case DT_NEEDED:
+          needed.push_back(entry.d_un.d_val);
+          break;
+        case DT_SONAME:
+          soname = entry.d_un.d_val;
+          break;
+        case DT_RPATH:
+          rpath = entry.d_un.d_val;
+          break;
+        case DT_RUNPATH:
+          runpath = entry.d_un.d_val;
+          break;
+        case DT_FLAGS_1:
+          flags = entry.d_un.d_val;
+          break;
+        default:
+          break;
       }
     }
     if ((flags & DF_1_PIE) != 0) NotALibrary("an executable");
@@ -237,8 +260,8 @@ class ElfFile::Reader {
     for (const Elf64_Sym& symbol : ReadAddress<Elf64_Sym>(address, count, "the symbol table")) {
       const unsigned char binding = ELF64_ST_BIND(symbol.st_info);
       if (binding == STB_LOCAL || symbol.st_name >= strings_size_) continue;
-      result_.symbols_.push_back({result_.strings_.get() + symbol.st_name, symbol.st_shndx != SHN_UNDEF,
-                                  binding == STB_GNU_UNIQUE});
+      result_.symbols_.push_back(
+          {result_.strings_.get() + symbol.st_name, symbol.st_shndx != SHN_UNDEF, binding == STB_GNU_UNIQUE});
     }
   }
 

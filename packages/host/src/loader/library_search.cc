@@ -46,8 +46,8 @@ LibrarySearch::LibrarySearch() : mapped_(MappedObjects()), program_rpath_(Progra
 std::string LibrarySearch::Find(const std::string& name, const Requester& requester) const {
   if (name.find('/') != std::string::npos) return ElfFile::IsLoadable(name) ? name : "";
   for (const MappedObject& object : mapped_) {
-    const bool is_it = object.soname.empty() ? object.path.substr(object.path.rfind('/') + 1) == name
-                                             : object.soname == name;
+    const bool is_it =
+        object.soname.empty() ? object.path.substr(object.path.rfind('/') + 1) == name : object.soname == name;
     if (is_it) return object.path;
   }
   if (requester.runpath.empty()) {
@@ -98,8 +98,9 @@ void LibrarySearch::ReadCache() {
     return value;
   };
   const auto text = [&](std::size_t offset) {
-    return offset < table.size() ? std::string(table.data() + offset, strnlen(table.data() + offset, table.size() - offset))
-                                 : std::string();
+    return offset < table.size()
+               ? std::string(table.data() + offset, strnlen(table.data() + offset, table.size() - offset))
+               : std::string();
   };
   const std::size_t count = number(kMagic.size());
   if (count > (table.size() - kHeaderBytes) / kEntryBytes) return;

@@ -27,14 +27,13 @@ class LibrarySearch {
   std::string Find(const std::string& name, const Requester& requester) const;
 
  private:
-
   static std::string FindIn(std::string_view search_path, const std::string& origin, const std::string& name);
   void ReadCache();
 
   std::vector<MappedObject> mapped_;
   std::string program_rpath_;
   std::string program_folder_;
-  std::string library_path_;  // LD_LIBRARY_PATH
+  std::string library_path_;                       // LD_LIBRARY_PATH
   std::multimap<std::string, std::string> cache_;  // name to paths, as ldconfig found them
 };
 

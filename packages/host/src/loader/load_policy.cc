@@ -50,10 +50,10 @@ std::string ResolveLibraryPath(const std::string& path) {
   std::error_code failed;
   const fs::path resolved = fs::canonical(path, failed);
   if (path.empty() || failed) {
-    throw HostError(ORT_NO_SUCHFILE, "library '" + path + "': no such file" +
-                                         (failed && failed != std::errc::no_such_file_or_directory
-                                              ? " (" + failed.message() + ")"
-                                              : ""));
+    throw HostError(
+        ORT_NO_SUCHFILE,
+        "library '" + path + "': no such file" +
+            (failed && failed != std::errc::no_such_file_or_directory ? " (" + failed.message() + ")" : ""));
   }
   if (!fs::is_regular_file(resolved, failed)) {
     throw HostError(ORT_FAIL, "library '" + path + "': not a shared library, got something that is no regular file");
@@ -67,11 +67,12 @@ std::string RefuseByPolicy(const LoadPolicy& policy, const std::string& given, c
     return "the policy follows no symbolic links, and the path leads to " + resolved;
   }
   if (!policy.allowed_roots.empty()) {
-    const bool is_allowed = std::any_of(policy.allowed_roots.begin(), policy.allowed_roots.end(), [&](const auto& root) {
-      std::error_code missing;
-      const fs::path canonical = fs::canonical(root, missing);
-      return !missing && IsInside(resolved, canonical);
-    });
+    const bool is_allowed =
+        std::any_of(policy.allowed_roots.begin(), policy.allowed_roots.end(), [&](const auto& root) {
+          std::error_code missing;
+          const fs::path canonical = fs::canonical(root, missing);
+          return !missing && IsInside(resolved, canonical);
+        });
     if (!is_allowed) return "the policy allows other folders only, got " + resolved;
   }
   if (policy.require_owner) {

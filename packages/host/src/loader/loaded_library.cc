@@ -104,7 +104,8 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
     if (!policy.unload) All().kept.push_back(library);
   }
   if (audit == nullptr) {
-    LogLine(ORT_LOGGING_LEVEL_WARNING, resolved + ": unaudited: not on the list of libraries that this host is tested with");
+    LogLine(ORT_LOGGING_LEVEL_WARNING,
+            resolved + ": unaudited: not on the list of libraries that this host is tested with");
   }
   return library;
 }
