@@ -29,7 +29,7 @@ def tables(probe):
 
 def unsupported(probe):
     """Return (table name, slot) of every slot the support matrix does not claim."""
-    return [(r["table"], r["name"]) for r in probe.ort.support_matrix() if r["status"] == "not_implemented"]
+    return [(r.table, r.name) for r in probe.ort.support_matrix() if r.status == "not_implemented"]
 
 
 def nulls(table, slot):

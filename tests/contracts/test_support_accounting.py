@@ -56,49 +56,49 @@ def strings(node, constants):
 
 
 def rows(probe, *tables):
-    return [r for r in probe.ort.support_matrix() if r["table"] in tables]
+    return [r for r in probe.ort.support_matrix() if r.table in tables]
 
 
 @HOST
 def test_every_slot_has_exactly_one_row(probe):
-    listed = [(r["table"], r["name"], r["index"]) for r in rows(probe, *TABLES)]
+    listed = [(r.table, r.name, r.index) for r in rows(probe, *TABLES)]
     expected = [(t, m["name"], m["index"]) for t in TABLES for m in members(t).values()]
     assert sorted(listed) == sorted(expected)
 
 
 @HOST
 def test_every_slot_row_has_one_of_two_statuses(probe):
-    assert {r["status"] for r in rows(probe, *TABLES)} == {"supported", "not_implemented"}
+    assert {r.status for r in rows(probe, *TABLES)} == {"supported", "not_implemented"}
 
 
 @HOST
 def test_every_supported_slot_has_a_contract_test(probe):
-    supported = {f"{r['table']}.{r['name']}" for r in rows(probe, *TABLES) if r["status"] == "supported"}
+    supported = {f"{r.table}.{r.name}" for r in rows(probe, *TABLES) if r.status == "supported"}
     assert supported - named("slot") == set()
 
 
 @HOST
 def test_every_slot_with_a_contract_test_is_supported(probe):
-    stubs = {f"{r['table']}.{r['name']}" for r in rows(probe, *TABLES) if r["status"] == "not_implemented"}
+    stubs = {f"{r.table}.{r.name}" for r in rows(probe, *TABLES) if r.status == "not_implemented"}
     assert stubs & named("slot") == set()
 
 
 @HOST
 def test_every_stated_limit_is_shown_by_a_contract_test(probe):
-    limited = {f"{r['table']}.{r['name']}" for r in rows(probe, *TABLES) if r["limit"]}
+    limited = {f"{r.table}.{r.name}" for r in rows(probe, *TABLES) if r.limit}
     assert limited == named("limit")
 
 
 @HOST
 def test_every_callback_has_exactly_one_row(probe):
-    listed = [(r["table"], r["name"]) for r in rows(probe, *CALLBACKS)]
+    listed = [(r.table, r.name) for r in rows(probe, *CALLBACKS)]
     expected = [(t, m["name"]) for t in CALLBACKS for m in members(t).values() if m["kind"] == "function_pointer"]
     assert sorted(listed) == sorted(expected)
 
 
 @HOST
 def test_every_callback_that_is_invoked_has_a_contract_test(probe):
-    invoked = {f"{r['table']}.{r['name']}" for r in rows(probe, *CALLBACKS) if r["status"].startswith("invoked")}
+    invoked = {f"{r.table}.{r.name}" for r in rows(probe, *CALLBACKS) if r.status.startswith("invoked")}
     assert invoked - named("slot") == set()
 
 
