@@ -64,7 +64,7 @@ def main(names: list[str]) -> int:
         return 2
     with tempfile.TemporaryDirectory() as folder:
         write_models(Path(folder))
-        library = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"]) / "libadd_two.so"
+        library = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"]) / "add_two.so"
         env = {**os.environ, "BENCHMARK_MODELS": folder, "BENCHMARK_LIBRARY": str(library)}
         for name in chosen:
             benchmark, threads = BENCHMARKS[name]

@@ -78,7 +78,7 @@ def test_running_a_real_library_loads_no_onnx_runtime(tmp_path):
 
 
 def test_the_check_catches_a_library_that_is_open_only_during_compute(tmp_path, fixtures):
-    objects = loaded_objects(tmp_path, RUN_FIXTURE, fixtures / "libopens_fake_ort.so", "OpensFakeOrt")
+    objects = loaded_objects(tmp_path, RUN_FIXTURE, fixtures / "opens_fake_ort.so", "Loads")
     assert any("libonnxruntime" in name for name in offenders(objects))
 
 
