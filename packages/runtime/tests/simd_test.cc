@@ -51,11 +51,12 @@ double UlpError(float got, double want) {
   return std::isfinite(got) ? std::abs(got - want) / place : 1e30;
 }
 
-void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function, double (*reference)(double), float low,
-               float high, double bound) {
+void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function, double (*reference)(double),
+               float low, float high, double bound) {
   std::vector<float> x = Uniform(20000, low, high);
-  for (const float special : {0.f, -0.f, 1.f, -1.f, 1e-40f, -1e-40f, 1e-38f, 88.7f, 89.f, -87.4f, -103.f, -110.f, 1e30f,
-                              -1e30f, 0.625f, 0.92f, 4.f, 5.f, 1e-20f, -1e-20f, 3e38f, -3e38f, kInf, -kInf, kNan})
+  for (const float special :
+       {0.f,    -0.f,   1.f,   -1.f, 1e-40f, -1e-40f, 1e-38f,  88.7f, 89.f,   -87.4f, -103.f, -110.f, 1e30f,
+        -1e30f, 0.625f, 0.92f, 4.f,  5.f,    1e-20f,  -1e-20f, 3e38f, -3e38f, kInf,   -kInf,  kNan})
     x.push_back(special);
   std::vector<float> y(x.size());
   function(x.data(), y.data(), x.size());
@@ -68,8 +69,8 @@ void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function
       where = x[i];
     }
   }
-  CheckThat(worst <= bound, std::string(level.name) + " " + name + ": " + std::to_string(worst) + " ulp at " +
-                                   std::to_string(where));
+  CheckThat(worst <= bound,
+            std::string(level.name) + " " + name + ": " + std::to_string(worst) + " ulp at " + std::to_string(where));
   // Every length, at an odd address, also in place, and nothing written beyond the end.
   for (const std::size_t n : kLengths) {
     std::vector<float> in(x.begin(), x.begin() + n), out(n + 2, -7.f);
@@ -186,15 +187,27 @@ struct Product {
 };
 
 void TestProduct(const SimdTable& level, const Product& p) {
-  const std::vector<float> a = Uniform(p.m * p.k, -1, 1), b = Uniform(p.k * p.n, -1, 1), before = Uniform(p.m * p.n, -1, 1);
+  const std::vector<float> a = Uniform(p.m * p.k, -1, 1), b = Uniform(p.k * p.n, -1, 1),
+                           before = Uniform(p.m * p.n, -1, 1);
   const std::vector<float> columns = Uniform(p.n, -1, 1), rows = Uniform(p.m, -1, 1);
   const std::size_t panels = (p.n + level.nr - 1) / level.nr;
   std::vector<float> packed(panels * level.nr * p.k, kNan), c = before;
-  const auto pn = static_cast<std::ptrdiff_t>(p.n), pk = static_cast<std::ptrdiff_t>(p.k), pm = static_cast<std::ptrdiff_t>(p.m);
+  const auto pn = static_cast<std::ptrdiff_t>(p.n), pk = static_cast<std::ptrdiff_t>(p.k),
+             pm = static_cast<std::ptrdiff_t>(p.m);
   level.pack_b(b.data(), p.b_transposed ? 1 : pn, p.b_transposed ? pk : 1, p.k, p.n, 0, panels, packed.data());
-  const GemmArgs args = {a.data(), p.a_transposed ? 1 : pk, p.a_transposed ? pm : 1, packed.data(), c.data(), pn,
-                         p.n, p.k, p.alpha, p.column_bias ? columns.data() : nullptr,
-                         p.row_bias ? rows.data() : nullptr, p.accumulate, p.relu};
+  const GemmArgs args = {a.data(),
+                         p.a_transposed ? 1 : pk,
+                         p.a_transposed ? pm : 1,
+                         packed.data(),
+                         c.data(),
+                         pn,
+                         p.n,
+                         p.k,
+                         p.alpha,
+                         p.column_bias ? columns.data() : nullptr,
+                         p.row_bias ? rows.data() : nullptr,
+                         p.accumulate,
+                         p.relu};
   // In two parts each way, as threads do it.
   const std::size_t row = p.m / 2, panel = panels / 2;
   level.gemm(&args, 0, row, 0, panel);
@@ -217,8 +230,8 @@ void TestProduct(const SimdTable& level, const Product& p) {
     }
   }
   CheckThat(worst <= 1e-6 * (4 + std::sqrt(p.k) * std::abs(p.alpha) * 2),
-               std::string(level.name) + " product " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
-                   std::to_string(p.k) + ": " + std::to_string(worst));
+            std::string(level.name) + " product " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
+                std::to_string(p.k) + ": " + std::to_string(worst));
 }
 
 void TestLevel(const SimdTable& level) {

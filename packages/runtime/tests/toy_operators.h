@@ -44,8 +44,8 @@ struct Operators {
     schema.type_parameters = {{"T", TypeSet::Tensors({ElementType::kFloat})}};
     for (int i = 0; i < inputs; ++i) schema.inputs.push_back({"X" + std::to_string(i), 0});
     for (int i = 0; i < outputs; ++i) {
-      schema.outputs.push_back({"Y" + std::to_string(i), 0,
-                                i == 0 ? FormalParameter::Option::kSingle : FormalParameter::Option::kOptional});
+      schema.outputs.push_back(
+          {"Y" + std::to_string(i), 0, i == 0 ? FormalParameter::Option::kSingle : FormalParameter::Option::kOptional});
     }
     schema.infer = std::move(infer);
     schemas.Add(std::move(schema));

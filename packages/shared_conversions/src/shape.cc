@@ -33,7 +33,7 @@ std::string Shape::ToString() const {
   std::string text = "[";
   for (std::size_t i = 0; i < dims_.size(); ++i) {
     if (i > 0) text += ", ";
-    text += dims_[i].is_known() ? std::to_string(dims_[i].extent())
+    text += dims_[i].is_known()      ? std::to_string(dims_[i].extent())
             : dims_[i].is_symbolic() ? dims_[i].symbol()
                                      : std::string("?");
   }

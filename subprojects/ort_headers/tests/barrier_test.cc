@@ -33,17 +33,13 @@ void Mapping() {
   OrtStatus* own = FakeStatus::Make(ORT_NO_MODEL, "own");
   CHECK(Guard([&] { return own; }) == own);
   FakeStatus::Release(own);
-  CHECK(Is::Is(Guard([] { throw ort_abi::StatusError(ORT_NOT_FOUND, "key is unknown, got a"); }),
-               ORT_NOT_FOUND, "Slot: key is unknown, got a"));
-  CHECK(Is::Is(Guard([] { throw ort_abi::StatusError(ORT_OK, "no code"); }), ORT_FAIL,
-               "Slot: no code"));
-  CHECK(Is::Is(Guard([] { throw std::runtime_error("broken"); }), ORT_RUNTIME_EXCEPTION,
-               "Slot: broken"));
-  CHECK(
-      Is::Is(Guard([] { throw std::bad_alloc(); }), ORT_RUNTIME_EXCEPTION, "Slot: std::bad_alloc"));
+  CHECK(Is::Is(Guard([] { throw ort_abi::StatusError(ORT_NOT_FOUND, "key is unknown, got a"); }), ORT_NOT_FOUND,
+               "Slot: key is unknown, got a"));
+  CHECK(Is::Is(Guard([] { throw ort_abi::StatusError(ORT_OK, "no code"); }), ORT_FAIL, "Slot: no code"));
+  CHECK(Is::Is(Guard([] { throw std::runtime_error("broken"); }), ORT_RUNTIME_EXCEPTION, "Slot: broken"));
+  CHECK(Is::Is(Guard([] { throw std::bad_alloc(); }), ORT_RUNTIME_EXCEPTION, "Slot: std::bad_alloc"));
   CHECK(Is::Is(Guard([] { throw 7; }), ORT_FAIL, "Slot: an exception that is no std::exception"));
-  CHECK(Is::Is(Guard([] { ort_abi::Require<int>(nullptr, "value"); }), ORT_INVALID_ARGUMENT,
-               "Slot: value is null"));
+  CHECK(Is::Is(Guard([] { ort_abi::Require<int>(nullptr, "value"); }), ORT_INVALID_ARGUMENT, "Slot: value is null"));
 }
 
 void ReturnedStatus() {
@@ -61,9 +57,7 @@ void LongMessage() {
 }
 
 void OutOfMemory() {
-  const auto fail = [] {
-    return ort_abi::Guard<&MakeRefusing>("Slot", [] { throw std::bad_alloc(); });
-  };
+  const auto fail = [] { return ort_abi::Guard<&MakeRefusing>("Slot", [] { throw std::bad_alloc(); }); };
   refusals = 1;
   CHECK(FakeStatus::Is(fail(), ORT_RUNTIME_EXCEPTION, "out of memory"));
   const int status = InChild([&] {
@@ -96,7 +90,7 @@ void ThreadEndPassesThrough() {
   CHECK(!returned && result == reinterpret_cast<void*>(7));
 }
 
-} // namespace
+}  // namespace
 
 void* operator new(size_t size) {
   ++allocations;

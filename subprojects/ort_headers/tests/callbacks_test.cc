@@ -28,13 +28,11 @@ void Metadata() {
   static_assert(!MemberInfo<&OrtCustomOp::CreateKernel>::kGated);
   static_assert(MemberInfo<&OrtSyncStreamImpl::Flush>::kSince == 0);
   static_assert(MemberInfo<&OrtDataTransferImpl::CopyTensors>::kSince == 0);
-  static_assert(!ort_abi::StructInfo<OrtNodeComputeInfo>::kGated &&
-                ort_abi::StructInfo<OrtEp>::kGated);
+  static_assert(!ort_abi::StructInfo<OrtNodeComputeInfo>::kGated && ort_abi::StructInfo<OrtEp>::kGated);
   CHECK(std::string(MemberInfo<&OrtEp::Sync>::kLabel) == "OrtEp.Sync");
   bool listed = false;
   for (const ort_abi::CallbackInfo& callback : ort_abi::kCallbacks) {
-    listed |= std::string(callback.struct_name) == "OrtEp" &&
-              std::string(callback.name) == "GetCapability" &&
+    listed |= std::string(callback.struct_name) == "OrtEp" && std::string(callback.name) == "GetCapability" &&
               std::string(callback.profiles) == "ep_factory_device,compiling_ep,kernel_ep";
   }
   CHECK(listed);
@@ -55,17 +53,14 @@ void VersionGate() {
   CHECK(!Has<&OrtEp::Sync>(&ep));
   OrtNodeComputeInfo info{};
   info.ort_version_supported = 0;
-  info.Compute = [](OrtNodeComputeInfo*, void*, OrtKernelContext*) -> OrtStatus* {
-    return nullptr;
-  };
+  info.Compute = [](OrtNodeComputeInfo*, void*, OrtKernelContext*) -> OrtStatus* { return nullptr; };
   CHECK(Has<&OrtNodeComputeInfo::Compute>(&info));
 }
 
 /// An old struct whose last byte ends a page: reading one member too many faults.
 void ShortStruct() {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  auto* pages = static_cast<char*>(
-      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* pages = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
   const size_t size = offsetof(OrtEp, GetCapability);
   auto* ep = reinterpret_cast<OrtEp*>(pages + page - size);
@@ -82,13 +77,11 @@ void VersionZero() {
   OrtEpFactory factory{};
   CHECK_THROWS(StatusError, RequireVersion(&factory),
                error.code() == ORT_INVALID_ARGUMENT &&
-                   std::string(error.what()) ==
-                       "OrtEpFactory: ort_version_supported must be an API version, got 0");
+                   std::string(error.what()) == "OrtEpFactory: ort_version_supported must be an API version, got 0");
   OrtCustomOp op{};
   CHECK_THROWS(StatusError, RequireVersion(&op),
                std::string(error.what()) == "OrtCustomOp: version must be an API version, got 0");
-  CHECK_THROWS(StatusError, RequireVersion(static_cast<OrtEp*>(nullptr)),
-               std::string(error.what()) == "OrtEp is null");
+  CHECK_THROWS(StatusError, RequireVersion(static_cast<OrtEp*>(nullptr)), std::string(error.what()) == "OrtEp is null");
   op.version = 1;
   RequireVersion(&op);
 }
@@ -97,20 +90,16 @@ void Statuses() {
   OrtCustomOp op{};
   op.version = 99;
   op.KernelComputeV2 = [](void* kernel, OrtKernelContext*) -> OrtStatus* {
-    return kernel == nullptr
-               ? nullptr
-               : FakeStatus::Make(*static_cast<OrtErrorCode*>(kernel), "from the kernel");
+    return kernel == nullptr ? nullptr : FakeStatus::Make(*static_cast<OrtErrorCode*>(kernel), "from the kernel");
   };
   const OrtCustomOp* registered = &op;
-  static_assert(
-      std::is_void_v<decltype(Call<&OrtCustomOp::KernelComputeV2>(registered, nullptr, nullptr))>);
+  static_assert(std::is_void_v<decltype(Call<&OrtCustomOp::KernelComputeV2>(registered, nullptr, nullptr))>);
   Call<&OrtCustomOp::KernelComputeV2>(registered, nullptr, nullptr);
   OrtErrorCode code = ORT_EP_FAIL;
   CHECK_THROWS(StatusError, Call<&OrtCustomOp::KernelComputeV2>(registered, &code, nullptr),
                error.code() == ORT_EP_FAIL && std::string(error.what()) == "from the kernel");
   code = ORT_OK;
-  CHECK_THROWS(StatusError, Call<&OrtCustomOp::KernelComputeV2>(registered, &code, nullptr),
-               error.code() == ORT_FAIL);
+  CHECK_THROWS(StatusError, Call<&OrtCustomOp::KernelComputeV2>(registered, &code, nullptr), error.code() == ORT_FAIL);
   CHECK(FakeStatus::live == 0);
 }
 
@@ -120,18 +109,15 @@ void Throws() {
   op.KernelCompute = [](void*, OrtKernelContext*) { throw std::out_of_range("axis"); };
   CHECK_THROWS(StatusError, Call<&OrtCustomOp::KernelCompute>(&op, nullptr, nullptr),
                error.code() == ORT_RUNTIME_EXCEPTION &&
-                   std::string(error.what()) ==
-                       "OrtCustomOp.KernelCompute: the callback threw, got axis");
+                   std::string(error.what()) == "OrtCustomOp.KernelCompute: the callback threw, got axis");
   op.GetInputTypeCount = [](const OrtCustomOp*) -> size_t { throw 1; };
-  CHECK_THROWS(StatusError, Call<&OrtCustomOp::GetInputTypeCount>(&op),
-               error.code() == ORT_RUNTIME_EXCEPTION);
+  CHECK_THROWS(StatusError, Call<&OrtCustomOp::GetInputTypeCount>(&op), error.code() == ORT_RUNTIME_EXCEPTION);
   op.GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 2; };
   CHECK(Call<&OrtCustomOp::GetInputTypeCount>(&op) == 2);
   RegisterCustomOpsFn entry = [](OrtSessionOptions*, const OrtApiBase*) -> OrtStatus* {
     throw std::runtime_error("no");
   };
-  CHECK_THROWS(StatusError,
-               ort_abi::CallFunction<FakeStatus>("RegisterCustomOps", entry, nullptr, nullptr),
+  CHECK_THROWS(StatusError, ort_abi::CallFunction<FakeStatus>("RegisterCustomOps", entry, nullptr, nullptr),
                std::string(error.what()) == "RegisterCustomOps: the callback threw, got no");
 }
 
@@ -154,7 +140,7 @@ void ThreadEndPassesThrough() {
   CHECK(!returned && result == reinterpret_cast<void*>(7));
 }
 
-} // namespace
+}  // namespace
 
 int main() {
   Metadata();

@@ -8,26 +8,26 @@
 #include <cstdlib>
 #include <string>
 
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                         \
-      std::exit(1);                                                                                \
-    }                                                                                              \
+#define CHECK(condition)                                                   \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                        \
+    }                                                                      \
   } while (false)
 
 /// Checks that the statement throws `Type`, then runs the block that follows with the exception as
 /// `error`.
-#define CHECK_THROWS(Type, statement, ...)                                                         \
-  do {                                                                                             \
-    bool caught = false;                                                                           \
-    try {                                                                                          \
-      statement;                                                                                   \
-    } catch (const Type& error) {                                                                  \
-      caught = true;                                                                               \
-      CHECK(__VA_ARGS__);                                                                          \
-    }                                                                                              \
-    CHECK(caught && #statement);                                                                   \
+#define CHECK_THROWS(Type, statement, ...) \
+  do {                                     \
+    bool caught = false;                   \
+    try {                                  \
+      statement;                           \
+    } catch (const Type& error) {          \
+      caught = true;                       \
+      CHECK(__VA_ARGS__);                  \
+    }                                      \
+    CHECK(caught && #statement);           \
   } while (false)
 
 /// Runs `body` in a child process. Returns its wait status and what it wrote to standard error.
@@ -45,8 +45,7 @@ int InChild(Body body, std::string* text = nullptr) {
   close(pipe_ends[1]);
   std::string written;
   char buffer[256];
-  for (ssize_t count; (count = read(pipe_ends[0], buffer, sizeof(buffer))) > 0;)
-    written.append(buffer, count);
+  for (ssize_t count; (count = read(pipe_ends[0], buffer, sizeof(buffer))) > 0;) written.append(buffer, count);
   close(pipe_ends[0]);
   int status = 0;
   CHECK(waitpid(child, &status, 0) == child);

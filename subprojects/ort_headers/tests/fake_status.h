@@ -16,14 +16,10 @@ struct FakeStatus {
     ++live;
     return reinterpret_cast<OrtStatus*>(new FakeStatus{code, message});
   }
-  static const FakeStatus& Of(const OrtStatus* status) {
-    return *reinterpret_cast<const FakeStatus*>(status);
-  }
+  static const FakeStatus& Of(const OrtStatus* status) { return *reinterpret_cast<const FakeStatus*>(status); }
 
   static OrtErrorCode Code(const OrtStatus* status) noexcept { return Of(status).code; }
-  static const char* Message(const OrtStatus* status) noexcept {
-    return Of(status).message.c_str();
-  }
+  static const char* Message(const OrtStatus* status) noexcept { return Of(status).message.c_str(); }
   static void Release(OrtStatus* status) noexcept {
     --live;
     delete reinterpret_cast<FakeStatus*>(status);

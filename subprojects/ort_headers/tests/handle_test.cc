@@ -26,7 +26,7 @@ struct NodeAdapter final : Named, ort_abi::AdapterHeader {
   int number = 5;
 };
 
-} // namespace
+}  // namespace
 
 template <>
 struct ort_abi::HandleTraits<OrtValue> {
@@ -43,8 +43,7 @@ struct ort_abi::HandleTraits<OrtNode> {
 
 namespace {
 
-ValueAdapter::ValueAdapter(int initial)
-    : AdapterHeader(ort_abi::HandleTraits<OrtValue>::kKind), number(initial) {}
+ValueAdapter::ValueAdapter(int initial) : AdapterHeader(ort_abi::HandleTraits<OrtValue>::kKind), number(initial) {}
 NodeAdapter::NodeAdapter() : AdapterHeader(ort_abi::HandleTraits<OrtNode>::kKind) {}
 
 using ort_abi::Borrow;
@@ -61,29 +60,25 @@ void Verbs() {
   CHECK(Borrow(handle).number == 3);
   Borrow(handle).number = 4;
   CHECK(Borrow(static_cast<const OrtValue*>(handle)).number == 4);
-  static_assert(std::is_const_v<
-                std::remove_reference_t<decltype(Borrow(static_cast<const OrtValue*>(handle)))>>);
+  static_assert(std::is_const_v<std::remove_reference_t<decltype(Borrow(static_cast<const OrtValue*>(handle)))>>);
   destroyed = 0;
   CHECK(Take(handle)->number == 4);
   CHECK(destroyed == 1);
   CHECK(Take(static_cast<OrtValue*>(nullptr)) == nullptr && Give<OrtValue>(nullptr) == nullptr);
   NodeAdapter node;
   CHECK(Borrow(Lend<OrtNode>(node)).number == 5);
-  CHECK(static_cast<const void*>(Lend<OrtNode>(std::as_const(node))) !=
-        static_cast<const void*>(&node));
+  CHECK(static_cast<const void*>(Lend<OrtNode>(std::as_const(node))) != static_cast<const void*>(&node));
 }
 
 void WrongHandles() {
   CHECK_THROWS(StatusError, Borrow(static_cast<OrtValue*>(nullptr)),
                error.code() == ORT_INVALID_ARGUMENT && Message(error) == "value is null");
-  CHECK_THROWS(StatusError, Borrow(static_cast<OrtValue*>(nullptr), "input"),
-               Message(error) == "input is null");
+  CHECK_THROWS(StatusError, Borrow(static_cast<OrtValue*>(nullptr), "input"), Message(error) == "input is null");
   NodeAdapter node;
   auto* wrong = reinterpret_cast<OrtValue*>(Lend<OrtNode>(node));
   CHECK_THROWS(StatusError, Borrow(wrong),
                error.code() == ORT_INVALID_ARGUMENT &&
-                   Message(error) ==
-                       "value is no live handle of its type, kind 17 expected, got 34");
+                   Message(error) == "value is no live handle of its type, kind 17 expected, got 34");
   CHECK(Take(wrong) == nullptr);
   alignas(ValueAdapter) unsigned char memory[sizeof(ValueAdapter)];
   auto* dead = new (memory) ValueAdapter(1);
@@ -98,8 +93,7 @@ const ort_abi::CheckedHooks kHooks = {
     [](const void* handle, uint32_t) noexcept { live.insert(handle); },
     [](const void* handle, uint32_t) noexcept { live.erase(handle); },
     [](const void* handle, uint32_t, const char* name) {
-      if (!live.contains(handle))
-        throw StatusError(ORT_INVALID_ARGUMENT, std::string(name) + " is not alive");
+      if (!live.contains(handle)) throw StatusError(ORT_INVALID_ARGUMENT, std::string(name) + " is not alive");
     },
     [](const void* handle, uint32_t) noexcept { given.insert(handle); },
     [](const void* handle, uint32_t) noexcept { return given.erase(handle) == 1; },
@@ -123,8 +117,7 @@ void OutParameters() {
   size_t count = 9;
   Out(&count) = 3;
   CHECK(count == 3);
-  CHECK_THROWS(std::runtime_error, Out(&count) = (throw std::runtime_error("late"), size_t{1}),
-               count == 3);
+  CHECK_THROWS(std::runtime_error, Out(&count) = (throw std::runtime_error("late"), size_t{1}), count == 3);
   CHECK_THROWS(StatusError, Out(static_cast<size_t*>(nullptr), "size") = 1,
                error.code() == ORT_INVALID_ARGUMENT && Message(error) == "size is null");
   OrtValue* value = nullptr;
@@ -132,10 +125,9 @@ void OutParameters() {
   CHECK(Borrow(value).number == 6);
   Take(value);
   destroyed = 0;
-  CHECK_THROWS(StatusError,
-               Out(static_cast<OrtValue**>(nullptr)) = std::make_unique<ValueAdapter>(6),
+  CHECK_THROWS(StatusError, Out(static_cast<OrtValue**>(nullptr)) = std::make_unique<ValueAdapter>(6),
                Message(error) == "out is null");
-  CHECK(destroyed == 1); // evaluated, refused, and not leaked
+  CHECK(destroyed == 1);  // evaluated, refused, and not leaked
   Out(&value) = nullptr;
   CHECK(value == nullptr);
 }
@@ -149,9 +141,7 @@ void ReceivedHandles() {
     Take(handle);
   };
   api.GetErrorCode = [](const OrtStatus* status) noexcept { return FakeStatus::Code(status); };
-  api.GetErrorMessage = [](const OrtStatus* status) noexcept {
-    return FakeStatus::Message(status);
-  };
+  api.GetErrorMessage = [](const OrtStatus* status) noexcept { return FakeStatus::Message(status); };
   api.ReleaseStatus = [](OrtStatus* status) noexcept { FakeStatus::Release(status); };
   {
     auto owned = ort_abi::Receive<OrtValue>(api, api, [](OrtValue** out) -> OrtStatus* {
@@ -173,7 +163,7 @@ void ReceivedHandles() {
   CHECK(ort_abi::Own<OrtValue>(api, nullptr) == nullptr && released_values == 2);
 }
 
-} // namespace
+}  // namespace
 
 int main() {
   Verbs();

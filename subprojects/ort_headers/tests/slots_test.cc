@@ -9,9 +9,7 @@
 namespace {
 
 struct Policy {
-  static OrtStatus* NotImplemented(const char* slot) noexcept {
-    return FakeStatus::Make(ORT_NOT_IMPLEMENTED, slot);
-  }
+  static OrtStatus* NotImplemented(const char* slot) noexcept { return FakeStatus::Make(ORT_NOT_IMPLEMENTED, slot); }
   [[noreturn]] static void FailFast(const char* slot) noexcept {
     (void)!write(2, slot, std::strlen(slot));
     _exit(42);
@@ -37,8 +35,7 @@ void CheckFailsFast(Body body, const std::string& name) {
 template <class Table>
 void EveryStub() {
   const Table& table = StubTable<Policy, Table>().table;
-  using Any = OrtStatus* (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
-                             void*, void*);
+  using Any = OrtStatus* (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
   size_t index = 0;
   for (const ort_abi::SlotInfo& slot : ort_abi::TableTraits<Table>::kSlots) {
     CHECK(slot.index == index);
@@ -74,8 +71,7 @@ void Metadata() {
   CHECK(std::string(slots[272].name) == "ReadOpAttr" && slots[272].since == 17);
   CHECK(std::string(slots[272].profiles) == "custom_ops,compiling_ep");
   CHECK(std::string(slots[272].disposition) == "implement");
-  CHECK(std::string(slots[425].name) == "KernelContext_GetPreallocatedOutput" &&
-        slots[425].since == 30);
+  CHECK(std::string(slots[425].name) == "KernelContext_GetPreallocatedOutput" && slots[425].since == 30);
   CHECK(std::size(ort_abi::kHostTables) == 6);
 }
 
@@ -91,7 +87,7 @@ void FilledSlotDiffers() {
   CHECK(different == 1);
 }
 
-} // namespace
+}  // namespace
 
 int main() {
 #if defined(__x86_64__) && defined(__linux__)

@@ -16,8 +16,8 @@ inline constexpr const char* kCpuProvider = "CPUExecutionProvider";
 struct NodeAssignment {
   NodeId node = kNoNode;
   std::string provider;
-  std::string kernel;   ///< kernel_name of the entry, or the partition's name
-  int partition = -1;   ///< index into Assignment::partitions
+  std::string kernel;  ///< kernel_name of the entry, or the partition's name
+  int partition = -1;  ///< index into Assignment::partitions
   std::string reason;
   const KernelEntry* entry = nullptr;  ///< nullptr for a node of a partition
 };

@@ -13,8 +13,8 @@ namespace light {
 class BoundaryIo {
  public:
   virtual ~BoundaryIo() = default;
-  /// Input `i`: first the graph's inputs (Graph::inputs()), then its captures (Graph::captures()). None where the caller
-  /// leaves a default in place. Must stay valid and unchanged until the run returns.
+  /// Input `i`: first the graph's inputs (Graph::inputs()), then its captures (Graph::captures()). None where the
+  /// caller leaves a default in place. Must stay valid and unchanged until the run returns.
   virtual const Value& Input(std::size_t i) = 0;
   /// Makes the memory of graph output `i`, of `bytes` bytes (sub-byte types packed), not initialised; strings are
   /// constructed. The returned tensor is kept by the boundary and stays where it is until the run returns.

@@ -39,11 +39,11 @@ struct Node {
   NodeId id = kNoNode;
   std::string name;
   std::string op_type;
-  std::string domain;  ///< "" for ONNX
+  std::string domain;     ///< "" for ONNX
   int since_version = 0;  ///< of the schema that the node's own opset import selects
   const OperatorSchema* schema = nullptr;
-  std::vector<ValueId> inputs;   ///< kNoValue where an optional argument is omitted
-  std::vector<ValueId> outputs;  ///< kNoValue where an optional output is omitted
+  std::vector<ValueId> inputs;        ///< kNoValue where an optional argument is omitted
+  std::vector<ValueId> outputs;       ///< kNoValue where an optional output is omitted
   std::vector<Attribute> attributes;  ///< as written, graphs excepted: those are in `subgraphs`
   std::vector<Subgraph> subgraphs;
   std::vector<ValueId> captures;  ///< values of this graph that the subgraphs use, in the order of Graph::captures()
@@ -64,7 +64,7 @@ struct GraphValue {
   bool is_overridable = false;  ///< an initializer that is also a graph input: a default, hence not constant
   NodeId producer = kNoNode;
   uint32_t output_index = 0;
-  ValueId outer = kNoValue;          ///< of a capture: its id in the enclosing graph
+  ValueId outer = kNoValue;  ///< of a capture: its id in the enclosing graph
   std::shared_ptr<const Tensor> initializer;
   std::shared_ptr<const ExternalData> external;
   std::vector<Use> uses;

@@ -26,16 +26,16 @@ enum class MemoryType : uint8_t { kDevice, kCpu };
 struct KernelRegistration {
   std::string domain;  ///< "" for ONNX
   std::string op_type;
-  int since = 1;      ///< first and last schema version (Node::since_version) that it implements
+  int since = 1;  ///< first and last schema version (Node::since_version) that it implements
   int until = INT_MAX;
   std::vector<TypeConstraint> constraints;  ///< a type parameter without one admits every type
   std::string device = "CPU";
-  std::string kernel_name;  ///< qualified: `light::Relu`
-  std::vector<MemoryType> input_memory;   ///< missing entries: kDevice
+  std::string kernel_name;               ///< qualified: `light::Relu`
+  std::vector<MemoryType> input_memory;  ///< missing entries: kDevice
   std::vector<MemoryType> output_memory;
   std::vector<std::pair<int, int>> may_inplace;  ///< (input, output): the output may overwrite the input, same extents
   std::vector<std::pair<int, int>> aliases;      ///< (input, output): the output is a view of the input (OutputView)
-  bool is_hosted = false;  ///< runs foreign code: idle workers stop spinning before it
+  bool is_hosted = false;                        ///< runs foreign code: idle workers stop spinning before it
 };
 
 struct KernelEntry {

@@ -97,7 +97,7 @@ struct FunctionDef {
   std::string overload;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<std::string> attributes;        ///< names without a default
+  std::vector<std::string> attributes;  ///< names without a default
   std::vector<Attribute> attribute_defaults;
   std::vector<NodeDef> nodes;
   OpsetImports opset_imports;

@@ -11,7 +11,7 @@ namespace light {
 
 /// Bounds that hold for every model, before any memory is taken for what it asks for.
 struct ReaderLimits {
-  int max_depth = 64;                               ///< nested messages: subgraphs in subgraphs, types in types
+  int max_depth = 64;                                   ///< nested messages: subgraphs in subgraphs, types in types
   std::size_t max_tensor_bytes = std::size_t{1} << 40;  ///< of one tensor, external data included
   int max_rank = 256;
 };

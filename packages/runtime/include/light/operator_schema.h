@@ -20,11 +20,11 @@ class SchemaTable;
 
 /// A set of value types, as a type parameter or a kernel constraint allows them.
 struct TypeSet {
-  uint32_t tensors = 0;            ///< bit n: tensor of the element type with ONNX number n
-  uint32_t sequences = 0;          ///< bit n: sequence of such tensors
-  uint32_t optionals = 0;          ///< bit n: optional of such a tensor
-  uint32_t optional_sequences = 0; ///< bit n: optional of a sequence of such tensors
-  bool other = false;              ///< maps, sparse tensors, opaque types: listed by ONNX, not told apart here
+  uint32_t tensors = 0;             ///< bit n: tensor of the element type with ONNX number n
+  uint32_t sequences = 0;           ///< bit n: sequence of such tensors
+  uint32_t optionals = 0;           ///< bit n: optional of such a tensor
+  uint32_t optional_sequences = 0;  ///< bit n: optional of a sequence of such tensors
+  bool other = false;               ///< maps, sparse tensors, opaque types: listed by ONNX, not told apart here
 
   static TypeSet Tensors(std::initializer_list<ElementType> types);
   static TypeSet AllTensors();
@@ -108,7 +108,8 @@ class SchemaSet {
   friend const SchemaSet& OnnxSchemas();
   const SchemaSet* base_;
   const SchemaTable* table_ = nullptr;  // the generated rows, of OnnxSchemas() only
-  std::unordered_map<std::string, std::vector<std::unique_ptr<OperatorSchema>>> schemas_;  // "domain:name", newest first
+  std::unordered_map<std::string, std::vector<std::unique_ptr<OperatorSchema>>>
+      schemas_;  // "domain:name", newest first
 };
 
 /// The operators of ONNX, from the table that is generated from the onnx package at build time. Rows are decoded when

@@ -24,7 +24,7 @@ class Value {
 
   Value() = default;
   Value(Tensor tensor) : kind_(Kind::kTensor), tensor_(std::move(tensor)) {}  // NOLINT: a tensor is a value
-  Value(Sequence sequence)                                                      // NOLINT: so is a sequence
+  Value(Sequence sequence)                                                    // NOLINT: so is a sequence
       : kind_(Kind::kSequence), compound_(std::make_shared<Sequence>(std::move(sequence))) {}
   /// An optional that holds `content`, or is empty when `content` is none.
   static Value Optional(Value content);

@@ -38,7 +38,7 @@ void AskProvider(const Graph& graph, ExecutionProvider& provider, std::vector<bo
       const int index = static_cast<int>(assignment.partitions.size());
       for (const NodeId id : shapes[i].nodes) {
         taken[id] = true;
-        assignment.nodes[id] = {id, provider.name(), shapes[i].proposal.name, index, "compiled by the provider",
+        assignment.nodes[id] = {id,     provider.name(), shapes[i].proposal.name, index, "compiled by the provider",
                                 nullptr};
       }
       assignment.partitions.push_back({std::move(shapes[i]), provider.name(), std::move(partitions[i])});
@@ -46,8 +46,8 @@ void AskProvider(const Graph& graph, ExecutionProvider& provider, std::vector<bo
   }
   for (const NodeId id : provider.ProposeNodes(graph, taken)) {
     if (id >= taken.size()) {
-      throw Error(ErrorCode::kEpFail, "execution provider " + provider.name() + ": node id " + std::to_string(id) +
-                                          " is not in the graph");
+      throw Error(ErrorCode::kEpFail,
+                  "execution provider " + provider.name() + ": node id " + std::to_string(id) + " is not in the graph");
     }
     refuse_taken(id);
     std::string why = "the provider has no kernels";
@@ -90,9 +90,9 @@ Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
       break;
     }
     if (entry != nullptr) continue;
-    std::string message = "node " + node.Label() + ": nothing here runs version " +
-                          std::to_string(node.since_version) + " with inputs " + TypesOf(graph, node.inputs) +
-                          " and outputs " + TypesOf(graph, node.outputs);
+    std::string message = "node " + node.Label() + ": nothing here runs version " + std::to_string(node.since_version) +
+                          " with inputs " + TypesOf(graph, node.inputs) + " and outputs " +
+                          TypesOf(graph, node.outputs);
     for (const auto& source : single_node_sources) {
       if (source.kernels == nullptr) continue;
       std::string why;

@@ -21,7 +21,8 @@ class GrowingBuffer {
 
   /// Makes room for `bytes`; what was there is lost if it has to grow. Throws Error (kFail) over the limit.
   void Reserve(std::size_t bytes, MemoryBudget* budget, const char* what) {
-    if (bytes > capacity_) [[unlikely]] Grow(bytes, budget, what);
+    if (bytes > capacity_) [[unlikely]]
+      Grow(bytes, budget, what);
   }
   void Free() noexcept;
   void* data() const noexcept { return data_; }
@@ -41,7 +42,8 @@ class ScratchArena {
   void* Take(std::size_t bytes, MemoryBudget* budget);
   /// Everything taken is free again.
   void Reset() noexcept {
-    if (used_ != 0 || !overflow_.empty()) [[unlikely]] ResetSlow();
+    if (used_ != 0 || !overflow_.empty()) [[unlikely]]
+      ResetSlow();
   }
   std::size_t capacity() const noexcept;
 

@@ -49,8 +49,8 @@ bool KernelRegistry::RegisterKernelFn(KernelRegistration registration, NodeKerne
   auto& entries = kernels_[Key(registration.domain, registration.op_type)];
   for (auto& entry : entries) {
     const KernelRegistration& known = entry->registration;
-    if (known.since != registration.since || known.until != registration.until ||
-        known.device != registration.device || !SameConstraints(known.constraints, registration.constraints)) {
+    if (known.since != registration.since || known.until != registration.until || known.device != registration.device ||
+        !SameConstraints(known.constraints, registration.constraints)) {
       continue;
     }
     if (!overwrite) return false;
@@ -74,8 +74,8 @@ const KernelEntry* KernelRegistry::Find(const Graph& graph, const Node& node, st
     const KernelRegistration& registration = entry->registration;
     if (node.since_version < registration.since || node.since_version > registration.until) {
       if (why != nullptr && reason.empty()) {
-        reason = "version " + std::to_string(node.since_version) + " is outside " +
-                 std::to_string(registration.since) + " to " + std::to_string(registration.until);
+        reason = "version " + std::to_string(node.since_version) + " is outside " + std::to_string(registration.since) +
+                 " to " + std::to_string(registration.until);
       }
       continue;
     }

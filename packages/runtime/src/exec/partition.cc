@@ -66,8 +66,8 @@ void CheckMembership(const Graph& graph, const std::vector<PartitionProposal>& p
       }
       if (unit_of[id] == unit) Refuse(proposal, "node " + graph.node(id).Label() + " is listed twice");
       if (unit_of[id] != kFree) {
-        Refuse(proposal, "node " + graph.node(id).Label() + " is already in partition '" +
-                             proposals[unit_of[id]].name + "'");
+        Refuse(proposal,
+               "node " + graph.node(id).Label() + " is already in partition '" + proposals[unit_of[id]].name + "'");
       }
       unit_of[id] = unit;
     }
@@ -110,8 +110,7 @@ PartitionShape Boundary(const Graph& graph, PartitionProposal proposal, const st
 std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<PartitionProposal> proposals) {
   std::vector<uint32_t> unit_of;
   CheckMembership(graph, proposals, unit_of);
-  const uint32_t unit_count =
-      unit_of.empty() ? 0 : *std::max_element(unit_of.begin(), unit_of.end()) + 1;
+  const uint32_t unit_count = unit_of.empty() ? 0 : *std::max_element(unit_of.begin(), unit_of.end()) + 1;
   if (OrderUnits(graph, unit_of, unit_count).size() != unit_count) {
     for (uint32_t unit = 0; unit < proposals.size(); ++unit) {
       const std::string path = PathThroughOutside(graph, unit_of, unit);

@@ -29,11 +29,11 @@ struct Placement {
     kNone,
     kBoundary,  ///< index: boundary input
     kConstant,
-    kSlot,      ///< index: slot
-    kInplace,   ///< index: slot; the step's input `source` has it until then
-    kView,      ///< another value's memory
-    kOwn,       ///< storage of its own: strings, sequences, optionals
-    kOutput,    ///< index: graph output, whose memory the boundary makes
+    kSlot,     ///< index: slot
+    kInplace,  ///< index: slot; the step's input `source` has it until then
+    kView,     ///< another value's memory
+    kOwn,      ///< storage of its own: strings, sequences, optionals
+    kOutput,   ///< index: graph output, whose memory the boundary makes
   };
   Kind kind = Kind::kNone;
   uint32_t index = 0;

@@ -24,10 +24,10 @@
 namespace light {
 namespace {
 
-constexpr double kWorthNs = 8000;      // a shorter loop costs less than handing it over
-constexpr double kMinChunkNs = 2000;   // a chunk must outweigh its claim and a cold cache
-constexpr int kChunksPerThread = 3;    // enough to even out a thread that the system took away
-constexpr int kSpin = 4000;            // about 50 to 100 microseconds of pauses
+constexpr double kWorthNs = 8000;     // a shorter loop costs less than handing it over
+constexpr double kMinChunkNs = 2000;  // a chunk must outweigh its claim and a cold cache
+constexpr int kChunksPerThread = 3;   // enough to even out a thread that the system took away
+constexpr int kSpin = 4000;           // about 50 to 100 microseconds of pauses
 constexpr int kMaxThreads = 1024;
 
 // Set while a thread executes a body: a loop inside a loop runs where it is.
@@ -99,7 +99,9 @@ class Crew {
     done_.store(0, std::memory_order_relaxed);
     word_.store(NextGeneration() | static_cast<uint64_t>(chunks), std::memory_order_seq_cst);
     if (sleeping_.load(std::memory_order_seq_cst) > 0) {
-      { std::lock_guard lock(mutex_); }
+      {
+        std::lock_guard lock(mutex_);
+      }
       wake_.notify_all();
     }
     t_in_loop = true;
@@ -161,8 +163,9 @@ class Crew {
     t_in_loop = true;
     while (true) {
       const uint32_t quiesced = quiesced_.load(std::memory_order_relaxed);
-      for (int i = 0; i < kSpin && quiesced_.load(std::memory_order_relaxed) == quiesced &&
-                      !stop_.load(std::memory_order_relaxed); ++i) {
+      for (int i = 0;
+           i < kSpin && quiesced_.load(std::memory_order_relaxed) == quiesced && !stop_.load(std::memory_order_relaxed);
+           ++i) {
         if (RunOneChunk()) i = 0;
         Pause();
       }
@@ -209,7 +212,8 @@ class Pool final : public ParallelBackend {
       Crew& crew;
       ~Hold() { crew.Release(); }
     } hold{crew};
-    const auto most = static_cast<int64_t>(std::min(cost / kMinChunkNs, static_cast<double>(threads_ * kChunksPerThread)));
+    const auto most =
+        static_cast<int64_t>(std::min(cost / kMinChunkNs, static_cast<double>(threads_ * kChunksPerThread)));
     crew.RunLoop(total, std::min(total, std::max<int64_t>(most, 1)), body);
   }
   int thread_count() const noexcept override { return threads_; }
@@ -226,13 +230,11 @@ class Pool final : public ParallelBackend {
 int PhysicalCores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-    return std::max(1u, std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return std::max(1u, std::thread::hardware_concurrency());
   std::set<std::string> cores;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) continue;
-    const std::string path =
-        "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list";
+    const std::string path = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list";
     std::string siblings = std::to_string(cpu);
     if (std::FILE* file = std::fopen(path.c_str(), "re")) {
       char line[256];
@@ -254,8 +256,9 @@ struct Pools {
 
 std::shared_ptr<ParallelBackend> AcquirePool(int threads) {
   if (threads < 0 || threads > kMaxThreads)
-    throw Error(ErrorCode::kInvalidArgument, "AcquirePool: the number of threads must be from 0 (one per physical core) to " +
-                                                 std::to_string(kMaxThreads) + ", got " + std::to_string(threads));
+    throw Error(ErrorCode::kInvalidArgument,
+                "AcquirePool: the number of threads must be from 0 (one per physical core) to " +
+                    std::to_string(kMaxThreads) + ", got " + std::to_string(threads));
   if (threads == 0) threads = std::min(PhysicalCores(), kMaxThreads);
   // Never destroyed: a pool may be let go by a static destructor of somebody else.
   static auto* pools = new PerProcess<Pools>;

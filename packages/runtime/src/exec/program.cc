@@ -113,8 +113,8 @@ void Program::Impl::MakeSteps() {
     first_of.push_back(node.id);
   }
   const bool grouped = !assignment.partitions.empty();
-  const auto order = grouped ? OrderUnits(*graph, unit_of, static_cast<uint32_t>(first_of.size()))
-                             : std::vector<uint32_t>{};
+  const auto order =
+      grouped ? OrderUnits(*graph, unit_of, static_cast<uint32_t>(first_of.size())) : std::vector<uint32_t>{};
   steps.reserve(first_of.size());
   for (std::size_t i = 0; i < first_of.size(); ++i) {
     const Node& node = graph->node(first_of[grouped ? order[i] : i]);

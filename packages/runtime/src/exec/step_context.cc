@@ -27,8 +27,8 @@ const Value& StepContext::InputValue(std::size_t i) {
 
 Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dims) {
   if (i >= step_->output_types.size()) {
-    throw Error(ErrorCode::kInvalidArgument, "output " + std::to_string(i) + ": the node has " +
-                                                 std::to_string(step_->outputs.size()) + " outputs");
+    throw Error(ErrorCode::kInvalidArgument,
+                "output " + std::to_string(i) + ": the node has " + std::to_string(step_->outputs.size()) + " outputs");
   }
   const ElementType type = step_->output_types[i];
   if (!OutputRequested(i)) {

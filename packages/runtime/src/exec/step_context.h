@@ -23,7 +23,8 @@ class StepContext final : public RuntimeContext {
   const Tensor* Input(std::size_t i) override {
     if (i >= step_->inputs.size() || step_->inputs[i] == kNoValue) return nullptr;
     const Value& value = *frame_.values[step_->inputs[i]];
-    if (!value.is_tensor()) [[unlikely]] return NotATensor(i, value);
+    if (!value.is_tensor()) [[unlikely]]
+      return NotATensor(i, value);
     return &value.tensor();
   }
   const Value& InputValue(std::size_t i) override;

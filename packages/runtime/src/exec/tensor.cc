@@ -50,9 +50,9 @@ std::size_t Tensor::ReshapeSlow(ElementType type, std::span<const int64_t> dims)
   const auto count = conversions::CheckedElementCount(dims);
   const auto bytes = count ? conversions::CheckedByteSize(type, *count) : std::nullopt;
   if (!bytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "tensor: a size must be known, non-negative and fit in memory, got " +
-                    std::string(conversions::Name(type)) + conversions::FormatExtents(dims));
+    throw Error(ErrorCode::kInvalidArgument, "tensor: a size must be known, non-negative and fit in memory, got " +
+                                                 std::string(conversions::Name(type)) +
+                                                 conversions::FormatExtents(dims));
   }
   dims_.Assign(dims);
   type_ = type;

@@ -13,12 +13,14 @@ Value Value::Optional(Value content) {
 }
 
 const Sequence& Value::sequence() const {
-  if (kind_ != Kind::kSequence) throw Error(ErrorCode::kInvalidArgument, "value: expected a sequence, got another kind");
+  if (kind_ != Kind::kSequence)
+    throw Error(ErrorCode::kInvalidArgument, "value: expected a sequence, got another kind");
   return *static_cast<const Sequence*>(compound_.get());
 }
 
 const Value& Value::content() const {
-  if (kind_ != Kind::kOptional) throw Error(ErrorCode::kInvalidArgument, "value: expected an optional, got another kind");
+  if (kind_ != Kind::kOptional)
+    throw Error(ErrorCode::kInvalidArgument, "value: expected an optional, got another kind");
   return *static_cast<const Value*>(compound_.get());
 }
 

@@ -18,8 +18,10 @@ struct AddOp {
   static constexpr auto kScalarRight = &SimdTable::add_scalar;
   template <class T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return a + b;
-    else return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    if constexpr (std::is_floating_point_v<T>)
+      return a + b;
+    else
+      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   }
 };
 struct SubOp {
@@ -28,8 +30,10 @@ struct SubOp {
   static constexpr auto kScalarLeft = &SimdTable::scalar_sub;
   template <class T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return a - b;
-    else return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    if constexpr (std::is_floating_point_v<T>)
+      return a - b;
+    else
+      return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
   }
 };
 struct MulOp {
@@ -37,8 +41,10 @@ struct MulOp {
   static constexpr auto kScalarRight = &SimdTable::mul_scalar;
   template <class T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return a * b;
-    else return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    if constexpr (std::is_floating_point_v<T>)
+      return a * b;
+    else
+      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
 };
 struct DivOp {
@@ -60,7 +66,7 @@ struct DivOp {
   }
 };
 
-template <simd::BinaryFn SimdTable::*kFunction, bool kSwap = false>
+template <simd::BinaryFn SimdTable::* kFunction, bool kSwap = false>
 void Simd32(const void* a, const void* b, void* y, int64_t n) {
   (Simd().*kFunction)(static_cast<const float*>(kSwap ? b : a), static_cast<const float*>(kSwap ? a : b),
                       static_cast<float*>(y), static_cast<std::size_t>(n));

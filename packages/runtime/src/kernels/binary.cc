@@ -54,7 +54,9 @@ void BinaryKernel::Run(RuntimeContext& context) {
     FailArgument("input 1 (B): must broadcast to " + conversions::FormatExtents(a.dims()) + ", got " +
                  conversions::FormatExtents(b.dims()));
   char* out = static_cast<char*>(context.Output(0, plan.out).data());
-  const BinaryLoops::Fn loop = !plan.advances(0) ? loops.scalar_left : plan.advances(1) ? loops.both : loops.scalar_right;
+  const BinaryLoops::Fn loop = !plan.advances(0)  ? loops.scalar_left
+                               : plan.advances(1) ? loops.both
+                                                  : loops.scalar_right;
   context.ParallelFor(plan.total, loops.cost, [&](int64_t begin, int64_t end) {
     ForEachRun(plan, begin, end, [&](int64_t position, int64_t length, const auto& offsets) {
       loop(left + static_cast<std::size_t>(offsets[0]) * loops.a_size,

@@ -46,9 +46,7 @@ struct GenericLoops {
       for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = One(scalar, static_cast<const B*>(b)[i]);
     }
   }
-  static BinaryLoops Get(double cost) {
-    return {Both, ScalarRight, ScalarLeft, sizeof(A), sizeof(B), sizeof(R), cost};
-  }
+  static BinaryLoops Get(double cost) { return {Both, ScalarRight, ScalarLeft, sizeof(A), sizeof(B), sizeof(R), cost}; }
 
  private:
   template <class T>

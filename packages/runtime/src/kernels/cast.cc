@@ -64,8 +64,8 @@ T FromText(const std::string& text) {
     const auto [stop, error] = std::from_chars(begin, end, value);
     if (stop == end && error == std::errc()) return T(value);
   }
-  FailArgument("input 0 (input): must be text of a " + std::string(conversions::Name(kElementOf<T>)) + ", got '" + text +
-               "'");
+  FailArgument("input 0 (input): must be text of a " + std::string(conversions::Name(kElementOf<T>)) + ", got '" +
+               text + "'");
 }
 
 using LoopFn = void (*)(const void* from, void* to, int64_t begin, int64_t end);
@@ -75,10 +75,14 @@ void Loop(const void* in, void* out, int64_t begin, int64_t end) {
   const From* from = static_cast<const From*>(in);
   To* to = static_cast<To*>(out);
   for (int64_t i = begin; i < end; ++i) {
-    if constexpr (std::is_same_v<From, To>) to[i] = from[i];
-    else if constexpr (std::is_same_v<To, std::string>) to[i] = ToText(from[i]);
-    else if constexpr (std::is_same_v<From, std::string>) to[i] = FromText<To>(from[i]);
-    else to[i] = Convert<From, To>(from[i]);
+    if constexpr (std::is_same_v<From, To>)
+      to[i] = from[i];
+    else if constexpr (std::is_same_v<To, std::string>)
+      to[i] = ToText(from[i]);
+    else if constexpr (std::is_same_v<From, std::string>)
+      to[i] = FromText<To>(from[i]);
+    else
+      to[i] = Convert<From, To>(from[i]);
   }
 }
 

@@ -8,23 +8,33 @@ namespace {
 
 struct EqualOp {
   template <class T>
-  static bool Apply(const T& a, const T& b) { return a == b; }
+  static bool Apply(const T& a, const T& b) {
+    return a == b;
+  }
 };
 struct LessOp {
   template <class T>
-  static bool Apply(const T& a, const T& b) { return a < b; }
+  static bool Apply(const T& a, const T& b) {
+    return a < b;
+  }
 };
 struct LessOrEqualOp {
   template <class T>
-  static bool Apply(const T& a, const T& b) { return a <= b; }
+  static bool Apply(const T& a, const T& b) {
+    return a <= b;
+  }
 };
 struct GreaterOp {
   template <class T>
-  static bool Apply(const T& a, const T& b) { return a > b; }
+  static bool Apply(const T& a, const T& b) {
+    return a > b;
+  }
 };
 struct GreaterOrEqualOp {
   template <class T>
-  static bool Apply(const T& a, const T& b) { return a >= b; }
+  static bool Apply(const T& a, const T& b) {
+    return a >= b;
+  }
 };
 
 using EqualTypes = TypeList<float, double, Float16, Bfloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
@@ -32,7 +42,8 @@ using EqualTypes = TypeList<float, double, Float16, Bfloat16, int8_t, int16_t, i
 
 template <class Op, class Types>
 void Register(KernelRegistry& registry, const char* op_type, int since, int until, Types types) {
-  registry.RegisterKernelFn(Registration(op_type, since, until, {{"T", SetOf(types)}}), [types](const KernelInfo& info) {
+  registry.RegisterKernelFn(Registration(op_type, since, until, {{"T", SetOf(types)}}), [types](
+                                                                                            const KernelInfo& info) {
     return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       using T = typename decltype(tag)::type;
       return std::make_unique<BinaryKernel>(info, GenericLoops<Op, T, T, bool>::Get(std::is_arithmetic_v<T> ? 0.5 : 5));

@@ -52,8 +52,7 @@ class Constant final : public KernelBase {
 
 class ShapeKernel final : public KernelBase {
  public:
-  explicit ShapeKernel(const KernelInfo& info)
-      : start_(info.Int("start", 0)), end_(info.Int("end", INT64_MAX)) {}
+  explicit ShapeKernel(const KernelInfo& info) : start_(info.Int("start", 0)), end_(info.Int("end", INT64_MAX)) {}
 
   void Run(RuntimeContext& context) override {
     const Dims& dims = Required(context, 0, "data").dims();

@@ -27,7 +27,8 @@ class ThreadScratch {
   ThreadScratch(RuntimeContext& context, std::size_t floats) : count_(context.parallel().thread_count()) {
     pitch_ = (floats + 15) / 16 * 16;
     data_ = static_cast<float*>(context.TemporaryBuffer(pitch_ * static_cast<std::size_t>(count_) * sizeof(float)));
-    taken_ = static_cast<std::atomic<bool>*>(context.TemporaryBuffer(static_cast<std::size_t>(count_) * sizeof(std::atomic<bool>)));
+    taken_ = static_cast<std::atomic<bool>*>(
+        context.TemporaryBuffer(static_cast<std::size_t>(count_) * sizeof(std::atomic<bool>)));
     for (int i = 0; i < count_; ++i) new (&taken_[i]) std::atomic<bool>(false);
   }
   class Lease {
@@ -59,10 +60,17 @@ class ThreadScratch {
 // A copy whose length the compiler knows for the lengths that matter.
 inline void CopyLine(const float* from, int64_t n, float* to) {
   switch (n) {
-    case 8: std::memcpy(to, from, 8 * sizeof(float)); break;
-    case 16: std::memcpy(to, from, 16 * sizeof(float)); break;
-    case 32: std::memcpy(to, from, 32 * sizeof(float)); break;
-    default: std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(float));
+    case 8:
+      std::memcpy(to, from, 8 * sizeof(float));
+      break;
+    case 16:
+      std::memcpy(to, from, 16 * sizeof(float));
+      break;
+    case 32:
+      std::memcpy(to, from, 32 * sizeof(float));
+      break;
+    default:
+      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(float));
   }
 }
 
@@ -127,10 +135,19 @@ void ByProduct(RuntimeContext& context, const Layer& layer, const float* x, cons
       const int64_t first = block * group * nr, columns = std::min(group * nr, outputs - first);
       const int64_t channel = b * layer.channels + g * layer.group_channels();
       PackPatches(layer, x + channel * w.input_size(), first, columns, lease.data());
-      const simd::GemmArgs args = {weights + g * filters * depth, depth, 1, lease.data(),
-                                   y + (b * layer.filters + g * filters) * outputs + first, outputs,
-                                   static_cast<std::size_t>(columns), static_cast<std::size_t>(depth), 1.f, nullptr,
-                                   bias ? bias + g * filters : nullptr, false, false};
+      const simd::GemmArgs args = {weights + g * filters * depth,
+                                   depth,
+                                   1,
+                                   lease.data(),
+                                   y + (b * layer.filters + g * filters) * outputs + first,
+                                   outputs,
+                                   static_cast<std::size_t>(columns),
+                                   static_cast<std::size_t>(depth),
+                                   1.f,
+                                   nullptr,
+                                   bias ? bias + g * filters : nullptr,
+                                   false,
+                                   false};
       simd.gemm(&args, 0, static_cast<std::size_t>(filters), 0, static_cast<std::size_t>((columns + nr - 1) / nr));
     }
   });
@@ -175,7 +192,8 @@ void Direct(RuntimeContext& context, const Layer& layer, const T* x, const T* we
   });
 }
 
-void Float(RuntimeContext& context, const Layer& layer, const float* x, const float* weights, const float* bias, float* y) {
+void Float(RuntimeContext& context, const Layer& layer, const float* x, const float* weights, const float* bias,
+           float* y) {
   const bool use_product = layer.group_filters() >= 4;
   (use_product ? ByProduct : Direct<float>)(context, layer, x, weights, bias, y);
 }
@@ -183,7 +201,8 @@ void Float(RuntimeContext& context, const Layer& layer, const float* x, const fl
 class Conv final : public KernelBase {
  public:
   explicit Conv(const KernelInfo& info) : attributes_(info), groups_(info.Int("group", 1)) {
-    if (groups_ < 1) info.Fail(ErrorCode::kInvalidGraph, "attribute group: must be at least 1, got " + std::to_string(groups_));
+    if (groups_ < 1)
+      info.Fail(ErrorCode::kInvalidGraph, "attribute group: must be at least 1, got " + std::to_string(groups_));
   }
 
   void Run(RuntimeContext& context) override {
@@ -195,8 +214,8 @@ class Conv final : public KernelBase {
     const auto kernel = weights.dims().span().subspan(2);
     if (!attributes_.kernel().empty() && !weights.dims().span().subspan(2).empty() &&
         !std::equal(kernel.begin(), kernel.end(), attributes_.kernel().begin(), attributes_.kernel().end()))
-      FailArgument("input 1 (W): must have the extents kernel_shape " + conversions::FormatExtents(attributes_.kernel()) +
-                   ", got " + Describe(weights));
+      FailArgument("input 1 (W): must have the extents kernel_shape " +
+                   conversions::FormatExtents(attributes_.kernel()) + ", got " + Describe(weights));
     if (weights.dim(1) * groups_ != x.dim(1) || weights.dim(0) % groups_ != 0)
       FailArgument("input 1 (W): must have " + std::to_string(x.dim(1)) + " / " + std::to_string(groups_) +
                    " channels and a multiple of " + std::to_string(groups_) + " filters, got " + Describe(weights));
@@ -216,7 +235,8 @@ class Conv final : public KernelBase {
         const float* input = WidenForRun(context, x.Data<T>(), x.element_count());
         const float* filters = WidenForRun(context, weights.Data<T>(), weights.element_count());
         const float* offsets = bias ? WidenForRun(context, bias->Data<T>(), bias->element_count()) : nullptr;
-        auto* wide = static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(y.element_count())));
+        auto* wide =
+            static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(y.element_count())));
         Float(context, layer, input, filters, offsets, wide);
         NarrowTo(context, wide, y.element_count(), y.Data<T>());
       } else {

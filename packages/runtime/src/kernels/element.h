@@ -79,20 +79,34 @@ struct TypeList {};
 
 template <class T>
 inline constexpr ElementType kElementOf = ElementType::kUndefined;
-template <> inline constexpr ElementType kElementOf<float> = ElementType::kFloat;
-template <> inline constexpr ElementType kElementOf<double> = ElementType::kDouble;
-template <> inline constexpr ElementType kElementOf<Float16> = ElementType::kFloat16;
-template <> inline constexpr ElementType kElementOf<Bfloat16> = ElementType::kBfloat16;
-template <> inline constexpr ElementType kElementOf<int8_t> = ElementType::kInt8;
-template <> inline constexpr ElementType kElementOf<int16_t> = ElementType::kInt16;
-template <> inline constexpr ElementType kElementOf<int32_t> = ElementType::kInt32;
-template <> inline constexpr ElementType kElementOf<int64_t> = ElementType::kInt64;
-template <> inline constexpr ElementType kElementOf<uint8_t> = ElementType::kUint8;
-template <> inline constexpr ElementType kElementOf<uint16_t> = ElementType::kUint16;
-template <> inline constexpr ElementType kElementOf<uint32_t> = ElementType::kUint32;
-template <> inline constexpr ElementType kElementOf<uint64_t> = ElementType::kUint64;
-template <> inline constexpr ElementType kElementOf<bool> = ElementType::kBool;
-template <> inline constexpr ElementType kElementOf<std::string> = ElementType::kString;
+template <>
+inline constexpr ElementType kElementOf<float> = ElementType::kFloat;
+template <>
+inline constexpr ElementType kElementOf<double> = ElementType::kDouble;
+template <>
+inline constexpr ElementType kElementOf<Float16> = ElementType::kFloat16;
+template <>
+inline constexpr ElementType kElementOf<Bfloat16> = ElementType::kBfloat16;
+template <>
+inline constexpr ElementType kElementOf<int8_t> = ElementType::kInt8;
+template <>
+inline constexpr ElementType kElementOf<int16_t> = ElementType::kInt16;
+template <>
+inline constexpr ElementType kElementOf<int32_t> = ElementType::kInt32;
+template <>
+inline constexpr ElementType kElementOf<int64_t> = ElementType::kInt64;
+template <>
+inline constexpr ElementType kElementOf<uint8_t> = ElementType::kUint8;
+template <>
+inline constexpr ElementType kElementOf<uint16_t> = ElementType::kUint16;
+template <>
+inline constexpr ElementType kElementOf<uint32_t> = ElementType::kUint32;
+template <>
+inline constexpr ElementType kElementOf<uint64_t> = ElementType::kUint64;
+template <>
+inline constexpr ElementType kElementOf<bool> = ElementType::kBool;
+template <>
+inline constexpr ElementType kElementOf<std::string> = ElementType::kString;
 
 using FloatTypes = TypeList<float, double, Float16, Bfloat16>;
 using SignedTypes = TypeList<float, double, Float16, Bfloat16, int8_t, int16_t, int32_t, int64_t>;

@@ -26,8 +26,10 @@ void Copy(RuntimeContext& context, const T* from, int64_t outer, int64_t extent,
       int64_t i = index[unit % n];
       if (i < 0) i += extent;
       const T* source = from + (o * extent + i) * inner;
-      if (inner == 1) to[unit] = *source;
-      else CopyRun(source, inner, to + unit * inner);
+      if (inner == 1)
+        to[unit] = *source;
+      else
+        CopyRun(source, inner, to + unit * inner);
     }
   });
 }
@@ -42,8 +44,10 @@ class Gather final : public KernelBase {
     const auto axis = static_cast<std::size_t>(NormalizeAxis(axis_, data.rank()));
     const int64_t extent = data.dim(axis);
     const bool narrow = indices.type() == ElementType::kInt32;
-    if (narrow) CheckIndices<int32_t>(indices, axis, extent);
-    else CheckIndices<int64_t>(indices, axis, extent);
+    if (narrow)
+      CheckIndices<int32_t>(indices, axis, extent);
+    else
+      CheckIndices<int64_t>(indices, axis, extent);
 
     Dims dims;
     dims.Resize(data.rank() - 1 + indices.rank());
@@ -55,8 +59,10 @@ class Gather final : public KernelBase {
     const int64_t outer = Product(data.dims(), 0, axis), inner = Product(data.dims(), axis + 1, data.rank());
     WithMoved(data.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      if (narrow) Copy<T, int32_t>(context, data.Data<T>(), outer, extent, inner, indices, out.Data<T>());
-      else Copy<T, int64_t>(context, data.Data<T>(), outer, extent, inner, indices, out.Data<T>());
+      if (narrow)
+        Copy<T, int32_t>(context, data.Data<T>(), outer, extent, inner, indices, out.Data<T>());
+      else
+        Copy<T, int64_t>(context, data.Data<T>(), outer, extent, inner, indices, out.Data<T>());
     });
   }
 
@@ -67,7 +73,9 @@ class Gather final : public KernelBase {
 }  // namespace
 
 void RegisterGather(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("Gather", 1, 13, {{"Tind", TypeSet::Tensors({ElementType::kInt32, ElementType::kInt64})}}), MakeKernel<Gather>);
+  registry.RegisterKernelFn(
+      Registration("Gather", 1, 13, {{"Tind", TypeSet::Tensors({ElementType::kInt32, ElementType::kInt64})}}),
+      MakeKernel<Gather>);
 }
 
 }  // namespace light

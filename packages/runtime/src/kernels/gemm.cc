@@ -71,8 +71,7 @@ class Gemm final : public KernelBase {
   }
   static void CheckBias(const Tensor& c, std::span<const int64_t> extents) {
     bool fits = c.rank() <= 2;
-    for (std::size_t d = 0; fits && d < c.rank(); ++d)
-      fits = c.dim(d) == 1 || c.dim(d) == extents[2 - c.rank() + d];
+    for (std::size_t d = 0; fits && d < c.rank(); ++d) fits = c.dim(d) == 1 || c.dim(d) == extents[2 - c.rank() + d];
     if (!fits)
       FailArgument("input 2 (C): must broadcast to " + conversions::FormatExtents(extents) + ", got " + Describe(c));
   }
@@ -92,12 +91,22 @@ class Gemm final : public KernelBase {
         });
       });
     }
-    const float* packed =
-        packed_.empty() ? PackForRun(context, Right(b, k, n), 0, 1, k, n) : packed_.matrix(0);
+    const float* packed = packed_.empty() ? PackForRun(context, Right(b, k, n), 0, 1, k, n) : packed_.matrix(0);
     const MatrixView<float> left = Left(a, m, k);
     RunProducts(context, 1, m, [&](int64_t) {
-      return simd::GemmArgs{left.data, left.row, left.column, packed, y, n, static_cast<std::size_t>(n),
-                            static_cast<std::size_t>(k), alpha_, per_column ? bias : nullptr, nullptr, c && !per_column, false};
+      return simd::GemmArgs{left.data,
+                            left.row,
+                            left.column,
+                            packed,
+                            y,
+                            n,
+                            static_cast<std::size_t>(n),
+                            static_cast<std::size_t>(k),
+                            alpha_,
+                            per_column ? bias : nullptr,
+                            nullptr,
+                            c && !per_column,
+                            false};
     });
   }
 
@@ -105,7 +114,9 @@ class Gemm final : public KernelBase {
   template <class T>
   void Finish(const Tensor* c, std::span<const int64_t> extents, T* y) const {
     using U = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-    const auto scale = [](float factor, T value) { return factor == 1 ? value : static_cast<T>(static_cast<double>(factor) * static_cast<double>(value)); };
+    const auto scale = [](float factor, T value) {
+      return factor == 1 ? value : static_cast<T>(static_cast<double>(factor) * static_cast<double>(value));
+    };
     const int64_t total = extents[0] * extents[1];
     for (int64_t i = 0; i < total; ++i) y[i] = scale(alpha_, y[i]);
     if (!c) return;
@@ -114,7 +125,8 @@ class Gemm final : public KernelBase {
       const T* from = c->Data<T>() + offsets[1];
       const bool advances = plan.advances(1);
       for (int64_t i = 0; i < length; ++i)
-        y[position + i] = static_cast<T>(static_cast<U>(y[position + i]) + static_cast<U>(scale(beta_, from[advances ? i : 0])));
+        y[position + i] =
+            static_cast<T>(static_cast<U>(y[position + i]) + static_cast<U>(scale(beta_, from[advances ? i : 0])));
     });
   }
 

@@ -25,8 +25,8 @@ struct Shapes {
     k = a.dim(a.rank() - 1);
     n = b_vector ? 1 : b.dim(b.rank() - 1);
     if (b.dim(b_vector ? 0 : b.rank() - 2) != k)
-      FailArgument("input 1 (B): must have " + std::to_string(k) + " rows, the last extent of " + Describe(a) + ", got " +
-                   Describe(b));
+      FailArgument("input 1 (B): must have " + std::to_string(k) + " rows, the last extent of " + Describe(a) +
+                   ", got " + Describe(b));
     if (!a_vector) a_batch.Assign(a.dims().span().first(a.rank() - 2));
     if (!b_vector) b_batch.Assign(b.dims().span().first(b.rank() - 2));
     const Dims* batches[] = {&a_batch, &b_batch};
@@ -76,7 +76,8 @@ class MatMul final : public KernelBase {
       if constexpr (kIsSmallFloat<T>) {
         const float* left = WidenForRun(context, a.Data<T>(), a.element_count());
         const float* right = packed_.empty() ? WidenForRun(context, b.Data<T>(), b.element_count()) : nullptr;
-        auto* wide = static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(y.element_count())));
+        auto* wide =
+            static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(y.element_count())));
         Float(context, shapes, left, right, wide);
         NarrowTo(context, wide, y.element_count(), y.Data<T>());
       } else if constexpr (!std::is_same_v<T, float>) {
@@ -90,7 +91,8 @@ class MatMul final : public KernelBase {
   static const int64_t* Pairs(RuntimeContext& context, const Shapes& s) {
     const Dims* batches[] = {&s.a_batch, &s.b_batch};
     const BroadcastPlan plan(batches);
-    auto* pairs = static_cast<int64_t*>(context.TemporaryBuffer(sizeof(int64_t) * 2 * static_cast<std::size_t>(plan.total)));
+    auto* pairs =
+        static_cast<int64_t*>(context.TemporaryBuffer(sizeof(int64_t) * 2 * static_cast<std::size_t>(plan.total)));
     ForEachRun(plan, 0, plan.total, [&](int64_t position, int64_t length, const auto& offsets) {
       for (int64_t i = 0; i < length; ++i) {
         pairs[2 * (position + i)] = offsets[0] + (plan.advances(0) ? i : 0);
@@ -115,8 +117,19 @@ class MatMul final : public KernelBase {
     const float* packed = b ? PackForRun(context, {b, s.n, 1}, s.k * s.n, b_count, s.k, s.n) : packed_.matrix(0);
     const int64_t size = PackedSize(s.k, s.n);
     RunProducts(context, count, s.m, [&](int64_t i) {
-      return simd::GemmArgs{left(i), s.k, 1, packed + right(i) * size, y + i * s.m * s.n, s.n,
-                            static_cast<std::size_t>(s.n), static_cast<std::size_t>(s.k), 1.f, nullptr, nullptr, false, false};
+      return simd::GemmArgs{left(i),
+                            s.k,
+                            1,
+                            packed + right(i) * size,
+                            y + i * s.m * s.n,
+                            s.n,
+                            static_cast<std::size_t>(s.n),
+                            static_cast<std::size_t>(s.k),
+                            1.f,
+                            nullptr,
+                            nullptr,
+                            false,
+                            false};
     });
   }
 
@@ -126,7 +139,8 @@ class MatMul final : public KernelBase {
     constexpr int64_t kBlock = 512;
     const simd::SimdTable& simd = Simd();
     const int64_t blocks = (s.n + kBlock - 1) / kBlock;
-    const double cost = 0.1 * static_cast<double>(s.k) * static_cast<double>(std::min(kBlock, s.n)) + 5 * static_cast<double>(s.k);
+    const double cost =
+        0.1 * static_cast<double>(s.k) * static_cast<double>(std::min(kBlock, s.n)) + 5 * static_cast<double>(s.k);
     context.ParallelFor(count * s.m * blocks, cost, [&](int64_t begin, int64_t end) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t i = unit / blocks / s.m, row = unit / blocks % s.m, first = unit % blocks * kBlock;

@@ -25,7 +25,8 @@ void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int
   size_ = PackedSize(k, n);
   buffer_ = conversions::AllocateBuffer(static_cast<std::size_t>(count * size_) * sizeof(float));
   for (int64_t i = 0; i < count; ++i)
-    PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n), static_cast<float*>(buffer_.data) + i * size_);
+    PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n),
+               static_cast<float*>(buffer_.data) + i * size_);
 }
 
 float* PackForRun(RuntimeContext& context, MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {
@@ -59,14 +60,17 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
   const int64_t groups = std::clamp<int64_t>((wanted + count * row_blocks - 1) / (count * row_blocks), 1, panels);
   const int64_t width = (panels + groups - 1) / groups;
   const int64_t columns = (panels + width - 1) / width;
-  const double cost = static_cast<double>(std::min(block, m)) * static_cast<double>(std::min(width * static_cast<int64_t>(simd.nr), n)) *
-                          static_cast<double>(first.k) / 25 + 20;
+  const double cost = static_cast<double>(std::min(block, m)) *
+                          static_cast<double>(std::min(width * static_cast<int64_t>(simd.nr), n)) *
+                          static_cast<double>(first.k) / 25 +
+                      20;
   context.ParallelFor(count * row_blocks * columns, cost, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t column = unit % columns, row = unit / columns % row_blocks;
       const simd::GemmArgs product = args(unit / columns / row_blocks);
-      simd.gemm(&product, static_cast<std::size_t>(row * block), static_cast<std::size_t>(std::min(m, (row + 1) * block)),
-                static_cast<std::size_t>(column * width), static_cast<std::size_t>(std::min(panels, (column + 1) * width)));
+      simd.gemm(&product, static_cast<std::size_t>(row * block),
+                static_cast<std::size_t>(std::min(m, (row + 1) * block)), static_cast<std::size_t>(column * width),
+                static_cast<std::size_t>(std::min(panels, (column + 1) * width)));
     }
   });
 }

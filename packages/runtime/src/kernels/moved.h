@@ -32,11 +32,16 @@ template <class F>
 void WithMoved(ElementType type, F&& body) {
   if (type == ElementType::kString) return body(TypeTag<std::string>{});
   switch (conversions::Info(type).bits) {
-    case 8: return body(TypeTag<Bytes<1>>{});
-    case 16: return body(TypeTag<Bytes<2>>{});
-    case 32: return body(TypeTag<Bytes<4>>{});
-    case 64: return body(TypeTag<Bytes<8>>{});
-    case 128: return body(TypeTag<Bytes<16>>{});
+    case 8:
+      return body(TypeTag<Bytes<1>>{});
+    case 16:
+      return body(TypeTag<Bytes<2>>{});
+    case 32:
+      return body(TypeTag<Bytes<4>>{});
+    case 64:
+      return body(TypeTag<Bytes<8>>{});
+    case 128:
+      return body(TypeTag<Bytes<16>>{});
     default:
       throw Error(ErrorCode::kNotImplemented, std::string("no kernel for elements of type ") + conversions::Name(type));
   }

@@ -25,7 +25,8 @@ class BatchNormalization final : public KernelBase {
   explicit BatchNormalization(const KernelInfo& info) : epsilon_(info.Float("epsilon", 1e-5f)) {
     bool training = info.Int("training_mode", 0) != 0;
     for (std::size_t i = 1; i < info.output_count(); ++i) training |= info.HasOutput(i);
-    if (training) info.Fail(ErrorCode::kNotImplemented, "only inference is supported, got training mode or its outputs");
+    if (training)
+      info.Fail(ErrorCode::kNotImplemented, "only inference is supported, got training mode or its outputs");
     if (info.Int("spatial", 1) != 1)
       info.Fail(ErrorCode::kNotImplemented, "only statistics per channel are supported, got spatial=0");
   }
@@ -45,7 +46,8 @@ class BatchNormalization final : public KernelBase {
     }
     Tensor& y = context.Output(0, x.dims());
     if (x.element_count() == 0) return;
-    auto* factors = static_cast<double*>(context.TemporaryBuffer(sizeof(double) * 2 * static_cast<std::size_t>(channels)));
+    auto* factors =
+        static_cast<double*>(context.TemporaryBuffer(sizeof(double) * 2 * static_cast<std::size_t>(channels)));
     for (int64_t c = 0; c < channels; ++c) {
       const double factor =
           ElementAsDouble(*parameters[1], c) / std::sqrt(ElementAsDouble(*parameters[4], c) + epsilon_);
@@ -192,7 +194,8 @@ void RegisterNormalization(KernelRegistry& registry) {
   registry.RegisterKernelFn(
       Registration("BatchNormalization", 7, 15, {{"X", floats}, {"scale", floats}, {"mean", floats}}),
       MakeKernel<BatchNormalization>);
-  registry.RegisterKernelFn(Registration("LayerNormalization", 17, 17, {{"T", floats}}), MakeKernel<LayerNormalization>);
+  registry.RegisterKernelFn(Registration("LayerNormalization", 17, 17, {{"T", floats}}),
+                            MakeKernel<LayerNormalization>);
 }
 
 }  // namespace light

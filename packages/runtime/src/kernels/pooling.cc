@@ -15,8 +15,10 @@ using PoolTypes = TypeList<float, double, Float16, Bfloat16, int8_t, uint8_t>;
 
 template <class C>
 C Lowest() {
-  if constexpr (std::numeric_limits<C>::has_infinity) return -std::numeric_limits<C>::infinity();
-  else return std::numeric_limits<C>::lowest();
+  if constexpr (std::numeric_limits<C>::has_infinity)
+    return -std::numeric_limits<C>::infinity();
+  else
+    return std::numeric_limits<C>::lowest();
 }
 
 constexpr int64_t kLineWidth = 1024;
@@ -129,7 +131,8 @@ void MaxWithIndices(RuntimeContext& context, const Window& w, int64_t planes, bo
 class MaxPool final : public KernelBase {
  public:
   explicit MaxPool(const KernelInfo& info) : attributes_(info), column_major_(info.Int("storage_order", 0) != 0) {
-    if (attributes_.kernel().empty()) info.Fail(ErrorCode::kInvalidGraph, "attribute kernel_shape is required, got none");
+    if (attributes_.kernel().empty())
+      info.Fail(ErrorCode::kInvalidGraph, "attribute kernel_shape is required, got none");
   }
 
   void Run(RuntimeContext& context) override {
@@ -143,8 +146,10 @@ class MaxPool final : public KernelBase {
     const int64_t planes = dims[0] * dims[1];
     WithType(PoolTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      if (indices) MaxWithIndices<T>(context, w, planes, column_major_, x.Data<T>(), y.Data<T>(), indices->Data<int64_t>());
-      else MaxRows<T>(context, w, planes, x.Data<T>(), y.Data<T>());
+      if (indices)
+        MaxWithIndices<T>(context, w, planes, column_major_, x.Data<T>(), y.Data<T>(), indices->Data<int64_t>());
+      else
+        MaxRows<T>(context, w, planes, x.Data<T>(), y.Data<T>());
     });
   }
 

@@ -13,16 +13,26 @@ namespace {
 
 // What elements of T are added up in. Integers wrap in the end, whatever their width in between.
 template <class T>
-using SumType = std::conditional_t<kIsSmallFloat<T>, float,
-                                   std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>>;
+using SumType =
+    std::conditional_t<kIsSmallFloat<T>, float, std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>>;
 
 struct SumOp {
   static constexpr auto kRow = &simd::SimdTable::reduce_sum;
   static constexpr auto kLine = &simd::SimdTable::add;
-  template <class T> using Acc = SumType<T>;
-  template <class T> static Acc<T> Initial() { return 0; }
-  template <class A> static A Combine(A a, A b) { return a + b; }
-  template <class T> static T Finish(Acc<T> sum, int64_t) { return T(sum); }
+  template <class T>
+  using Acc = SumType<T>;
+  template <class T>
+  static Acc<T> Initial() {
+    return 0;
+  }
+  template <class A>
+  static A Combine(A a, A b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(Acc<T> sum, int64_t) {
+    return T(sum);
+  }
 };
 
 struct MeanOp : SumOp {
@@ -30,8 +40,10 @@ struct MeanOp : SumOp {
   static T Finish(Acc<T> sum, int64_t count) {
     if constexpr (std::is_integral_v<T>) {
       if (count == 0) FailArgument("axes: the mean of no integers does not exist, got an extent of 0");
-      if constexpr (std::is_signed_v<T>) return static_cast<T>(static_cast<int64_t>(sum) / count);
-      else return static_cast<T>(sum / static_cast<uint64_t>(count));
+      if constexpr (std::is_signed_v<T>)
+        return static_cast<T>(static_cast<int64_t>(sum) / count);
+      else
+        return static_cast<T>(sum / static_cast<uint64_t>(count));
     } else {
       return T(sum / static_cast<Acc<T>>(count));
     }
@@ -41,17 +53,27 @@ struct MeanOp : SumOp {
 struct MaxOp {
   static constexpr auto kRow = &simd::SimdTable::reduce_max;
   static constexpr auto kLine = &simd::SimdTable::max;
-  template <class T> using Acc = ComputeType<T>;
+  template <class T>
+  using Acc = ComputeType<T>;
   template <class T>
   static Acc<T> Initial() {
-    if constexpr (std::numeric_limits<Acc<T>>::has_infinity) return -std::numeric_limits<Acc<T>>::infinity();
-    else return std::numeric_limits<Acc<T>>::lowest();
+    if constexpr (std::numeric_limits<Acc<T>>::has_infinity)
+      return -std::numeric_limits<Acc<T>>::infinity();
+    else
+      return std::numeric_limits<Acc<T>>::lowest();
   }
-  template <class A> static A Combine(A a, A b) { return a > b || a != a ? a : b; }  // a NaN wins
-  template <class T> static T Finish(Acc<T> value, int64_t) { return T(value); }
+  template <class A>
+  static A Combine(A a, A b) {
+    return a > b || a != a ? a : b;
+  }  // a NaN wins
+  template <class T>
+  static T Finish(Acc<T> value, int64_t) {
+    return T(value);
+  }
 };
 
-/// A reduction by loops: over what is kept, over what is reduced, and along the innermost line, which is one or the other.
+/// A reduction by loops: over what is kept, over what is reduced, and along the innermost line, which is one or the
+/// other.
 struct ReducePlan {
   Dims out;
   Dims kept, kept_strides;
@@ -68,8 +90,10 @@ ReducePlan MakePlan(const Dims& dims, const Dims& is_reduced, bool keep_dims) {
   plan.out.Resize(rank);
   std::size_t out_rank = 0;
   for (std::size_t d = 0; d < rank; ++d) {
-    if (!is_reduced[d]) plan.out[out_rank++] = dims[d];
-    else if (keep_dims) plan.out[out_rank++] = 1;
+    if (!is_reduced[d])
+      plan.out[out_rank++] = dims[d];
+    else if (keep_dims)
+      plan.out[out_rank++] = 1;
   }
   plan.out.Resize(out_rank);
 
@@ -232,7 +256,8 @@ void Register(KernelRegistry& registry, const char* op_type, int until, int axes
 }
 
 using SumTypes = TypeList<float, double, Float16, Bfloat16, int32_t, int64_t, uint32_t, uint64_t>;
-using MaxTypes = TypeList<float, double, Float16, Bfloat16, int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>;
+using MaxTypes =
+    TypeList<float, double, Float16, Bfloat16, int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>;
 
 }  // namespace
 

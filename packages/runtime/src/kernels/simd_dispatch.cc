@@ -18,8 +18,7 @@ std::vector<Level> Levels() {
   std::vector<Level> levels = {{&light_simd_baseline, true}};
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
   levels.push_back({&light_simd_avx2, avx2});
@@ -42,8 +41,8 @@ const simd::SimdTable& FindSimdLevel(std::string_view name) {
   for (const Level& level : Levels()) {
     if (name == level.table->name) {
       if (level.supported) return *level.table;
-      throw Error(ErrorCode::kInvalidArgument, "ONNX_LIGHT_SIMD: this machine does not have the instruction set, got '" +
-                                                   std::string(name) + "'");
+      throw Error(ErrorCode::kInvalidArgument,
+                  "ONNX_LIGHT_SIMD: this machine does not have the instruction set, got '" + std::string(name) + "'");
     }
     known += (known.empty() ? "" : ", ") + std::string(level.table->name);
   }

@@ -28,7 +28,8 @@ void TakeAxis(Range& range, std::size_t axis, int64_t start, int64_t end, int64_
   int64_t count = 0;
   if (extent > 0 && step > 0 && end > start) count = (end - start - 1) / step + 1;
   if (extent > 0 && step < 0 && end < start)
-    count = static_cast<int64_t>(static_cast<uint64_t>(start - end - 1) / (uint64_t{0} - static_cast<uint64_t>(step))) + 1;
+    count =
+        static_cast<int64_t>(static_cast<uint64_t>(start - end - 1) / (uint64_t{0} - static_cast<uint64_t>(step))) + 1;
   range.start[axis] = start;
   range.step[axis] = count > 1 ? step : 1;
   range.count[axis] = count;
@@ -108,8 +109,8 @@ class Slice final : public KernelBase {
     std::fill_n(range.step.data(), data.rank(), 1);
     Dims seen = range.start;
     for (std::size_t i = 0; i < n; ++i) {
-      const auto axis = static_cast<std::size_t>(
-          NormalizeAxis(has_axes ? axes[i] : static_cast<int64_t>(i), data.rank()));
+      const auto axis =
+          static_cast<std::size_t>(NormalizeAxis(has_axes ? axes[i] : static_cast<int64_t>(i), data.rank()));
       if (seen[axis]++) FailArgument("axes: must be distinct, got " + conversions::FormatExtents(axes));
       TakeAxis(range, axis, starts[i], ends[i], has_steps ? steps[i] : 1, data.dim(axis));
     }

@@ -49,23 +49,24 @@ void Lines(RuntimeContext& context, const Layout& l, const float* x, float* y) {
   const int64_t blocks = (l.inner + kBlock - 1) / kBlock;
   context.ParallelFor(l.outer * blocks, static_cast<double>(l.n * std::min(kBlock, l.inner)),
                       [&](int64_t begin, int64_t end) {
-    float largest[kBlock], sum[kBlock];
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % blocks * kBlock;
-      const auto width = static_cast<std::size_t>(std::min(kBlock, l.inner - first));
-      const int64_t base = unit / blocks * l.n * l.inner + first;
-      std::fill_n(largest, width, -std::numeric_limits<float>::infinity());
-      std::fill_n(sum, width, 0.f);
-      for (int64_t i = 0; i < l.n; ++i) simd.max(x + base + i * l.inner, largest, largest, width);
-      for (int64_t i = 0; i < l.n; ++i) {
-        float* line = y + base + i * l.inner;
-        simd.sub(x + base + i * l.inner, largest, line, width);
-        simd.exp(line, line, width);
-        simd.add(line, sum, sum, width);
-      }
-      for (int64_t i = 0; i < l.n; ++i) simd.div(y + base + i * l.inner, sum, y + base + i * l.inner, width);
-    }
-  });
+                        float largest[kBlock], sum[kBlock];
+                        for (int64_t unit = begin; unit < end; ++unit) {
+                          const int64_t first = unit % blocks * kBlock;
+                          const auto width = static_cast<std::size_t>(std::min(kBlock, l.inner - first));
+                          const int64_t base = unit / blocks * l.n * l.inner + first;
+                          std::fill_n(largest, width, -std::numeric_limits<float>::infinity());
+                          std::fill_n(sum, width, 0.f);
+                          for (int64_t i = 0; i < l.n; ++i) simd.max(x + base + i * l.inner, largest, largest, width);
+                          for (int64_t i = 0; i < l.n; ++i) {
+                            float* line = y + base + i * l.inner;
+                            simd.sub(x + base + i * l.inner, largest, line, width);
+                            simd.exp(line, line, width);
+                            simd.add(line, sum, sum, width);
+                          }
+                          for (int64_t i = 0; i < l.n; ++i)
+                            simd.div(y + base + i * l.inner, sum, y + base + i * l.inner, width);
+                        }
+                      });
 }
 
 class Softmax final : public KernelBase {

@@ -82,34 +82,35 @@ void TransposeTiles(RuntimeContext& context, const Permuted& p, std::size_t inne
   const int64_t bands = (rows + kTile - 1) / kTile;
   const int64_t planes = Product(p.extents, 0, last) / rows;
   const int64_t after = Product(p.extents, inner + 1, last);  // planes that one step along `inner` passes over
-  context.ParallelFor(planes * bands, kMoveCost<T> * 4 * static_cast<double>(columns * kTile), [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t plane = unit / bands, first = unit % bands * kTile;
-      const int64_t band_end = std::min(first + kTile, rows);
-      const T* source = from + LineOffset(p, plane, last, inner);
-      T* target = to + (plane / after * rows * after + plane % after) * columns;
-      for (int64_t column = 0; column < columns; column += kTile) {
-        const int64_t column_end = std::min(column + kTile, columns);
-        if constexpr (!std::is_same_v<T, std::string>) {
-          // By way of a small square: extents that are powers of two put a column's elements into one set of the cache,
-          // which would lose each line again before its next element is due.
-          T square[kTile][kTile];
-          if (column_end - column == kTile && band_end - first == kTile) {
-            for (int64_t c = 0; c < kTile; ++c)
-              std::memcpy(square[c], source + first + (column + c) * column_stride, sizeof(square[c]));
-            for (int64_t row = 0; row < kTile; ++row)
-              for (int64_t c = 0; c < kTile; ++c) target[(first + row) * row_pitch + column + c] = square[c][row];
-            continue;
+  context.ParallelFor(
+      planes * bands, kMoveCost<T> * 4 * static_cast<double>(columns * kTile), [&](int64_t begin, int64_t end) {
+        for (int64_t unit = begin; unit < end; ++unit) {
+          const int64_t plane = unit / bands, first = unit % bands * kTile;
+          const int64_t band_end = std::min(first + kTile, rows);
+          const T* source = from + LineOffset(p, plane, last, inner);
+          T* target = to + (plane / after * rows * after + plane % after) * columns;
+          for (int64_t column = 0; column < columns; column += kTile) {
+            const int64_t column_end = std::min(column + kTile, columns);
+            if constexpr (!std::is_same_v<T, std::string>) {
+              // By way of a small square: extents that are powers of two put a column's elements into one set of the
+              // cache, which would lose each line again before its next element is due.
+              T square[kTile][kTile];
+              if (column_end - column == kTile && band_end - first == kTile) {
+                for (int64_t c = 0; c < kTile; ++c)
+                  std::memcpy(square[c], source + first + (column + c) * column_stride, sizeof(square[c]));
+                for (int64_t row = 0; row < kTile; ++row)
+                  for (int64_t c = 0; c < kTile; ++c) target[(first + row) * row_pitch + column + c] = square[c][row];
+                continue;
+              }
+            }
+            for (int64_t row = first; row < band_end; ++row) {
+              T* out = target + row * row_pitch;
+              const T* in = source + row;
+              for (int64_t c = column; c < column_end; ++c) out[c] = in[c * column_stride];
+            }
           }
         }
-        for (int64_t row = first; row < band_end; ++row) {
-          T* out = target + row * row_pitch;
-          const T* in = source + row;
-          for (int64_t c = column; c < column_end; ++c) out[c] = in[c * column_stride];
-        }
-      }
-    }
-  });
+      });
 }
 
 class Transpose final : public KernelBase {

@@ -18,9 +18,12 @@ struct AbsOp {
   static constexpr double kCost = 0.3;
   template <class T>
   static T Apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::abs(x);
-    else if constexpr (std::is_unsigned_v<T>) return x;
-    else return x < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x)) : x;
+    if constexpr (std::is_floating_point_v<T>)
+      return std::abs(x);
+    else if constexpr (std::is_unsigned_v<T>)
+      return x;
+    else
+      return x < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x)) : x;
   }
 };
 struct NegOp {
@@ -28,8 +31,10 @@ struct NegOp {
   static constexpr double kCost = 0.3;
   template <class T>
   static T Apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) return -x;
-    else return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
+    if constexpr (std::is_floating_point_v<T>)
+      return -x;
+    else
+      return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
   }
 };
 struct ReluOp {

@@ -48,11 +48,15 @@ WindowAttributes::WindowAttributes(const KernelInfo& info)
       pads_(info.Ints("pads")),
       ceil_mode_(info.Int("ceil_mode", 0) != 0) {
   const std::string auto_pad = info.String("auto_pad", "NOTSET");
-  if (auto_pad == "VALID") auto_pad_ = AutoPad::kValid;
-  else if (auto_pad == "SAME_UPPER") auto_pad_ = AutoPad::kSameUpper;
-  else if (auto_pad == "SAME_LOWER") auto_pad_ = AutoPad::kSameLower;
+  if (auto_pad == "VALID")
+    auto_pad_ = AutoPad::kValid;
+  else if (auto_pad == "SAME_UPPER")
+    auto_pad_ = AutoPad::kSameUpper;
+  else if (auto_pad == "SAME_LOWER")
+    auto_pad_ = AutoPad::kSameLower;
   else if (auto_pad != "NOTSET")
-    info.Fail(ErrorCode::kInvalidGraph, "attribute auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, got '" + auto_pad + "'");
+    info.Fail(ErrorCode::kInvalidGraph,
+              "attribute auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, got '" + auto_pad + "'");
   const auto check = [&](const char* name, const std::vector<int64_t>& values, int64_t least) {
     for (const int64_t value : values)
       if (value < least || value >= kLargest)

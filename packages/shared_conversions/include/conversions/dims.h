@@ -18,8 +18,7 @@ class Dims {
   Dims() = default;
   explicit Dims(std::span<const int64_t> extents) { Assign(extents); }
   Dims(const Dims& other) { Assign(other.span()); }
-  Dims(Dims&& other) noexcept
-      : rank_(other.rank_), capacity_(other.capacity_), heap_(std::move(other.heap_)) {
+  Dims(Dims&& other) noexcept : rank_(other.rank_), capacity_(other.capacity_), heap_(std::move(other.heap_)) {
     std::memcpy(inline_, other.inline_, sizeof(inline_));
     other.rank_ = 0;
     other.capacity_ = kInline;

@@ -44,12 +44,12 @@ inline constexpr int32_t kElementTypeCount = 27;
 /// One row of the element type table.
 struct ElementTypeInfo {
   ElementType type;
-  int32_t onnx;             ///< TensorProto.DataType
-  int32_t ort;              ///< ONNXTensorElementDataType; differs from `onnx` for 24 to 26
-  const char* name;         ///< lower-case name of the type in ONNX type strings, as in `tensor(float)`
-  int bits;                 ///< bits of one element; 0 for undefined and string
-  const char* numpy_name;   ///< numpy dtype name, or the ml_dtypes name; nullptr if there is none
-  std::size_t alignment;    ///< alignment in bytes that a kernel may rely on
+  int32_t onnx;            ///< TensorProto.DataType
+  int32_t ort;             ///< ONNXTensorElementDataType; differs from `onnx` for 24 to 26
+  const char* name;        ///< lower-case name of the type in ONNX type strings, as in `tensor(float)`
+  int bits;                ///< bits of one element; 0 for undefined and string
+  const char* numpy_name;  ///< numpy dtype name, or the ml_dtypes name; nullptr if there is none
+  std::size_t alignment;   ///< alignment in bytes that a kernel may rely on
 };
 
 /// Returns the row of `type`. A number outside the table gives the row of kUndefined.

@@ -19,8 +19,8 @@ struct TensorSpec {
   Shape shape;
 };
 
-/// Makes a shape of its parts as a model's interface lists them: an extent of -1 is symbolic where `symbols` has a name,
-/// else unknown. `symbols` may be shorter than `extents`.
+/// Makes a shape of its parts as a model's interface lists them: an extent of -1 is symbolic where `symbols` has a
+/// name, else unknown. `symbols` may be shorter than `extents`.
 Shape ShapeFromParts(bool has_rank, std::span<const int64_t> extents, std::span<const std::string> symbols);
 
 /// The numpy name of an element type (`float32`, `bfloat16`), `string` for strings, the ONNX name if numpy has none.

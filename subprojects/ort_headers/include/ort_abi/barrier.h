@@ -24,17 +24,16 @@ namespace detail {
 
 /// Makes a status "<slot>: <message>" without allocating here, since memory may be what is missing.
 template <StatusMaker kMake>
-[[gnu::cold, gnu::noinline]] OrtStatus* MakeNamed(const char* slot, OrtErrorCode code,
-                                                  const char* message) noexcept {
+[[gnu::cold, gnu::noinline]] OrtStatus* MakeNamed(const char* slot, OrtErrorCode code, const char* message) noexcept {
   char text[kMaxMessage];
   std::snprintf(text, sizeof(text), "%s: %s", slot, message);
   OrtStatus* status = kMake(code, text);
   if (status == nullptr) status = kMake(code, "out of memory");
-  if (status == nullptr) std::terminate(); // null would tell the caller that all went well
+  if (status == nullptr) std::terminate();  // null would tell the caller that all went well
   return status;
 }
 
-} // namespace detail
+}  // namespace detail
 
 /// The slot a body runs for; makes the statuses that the body returns for expected outcomes.
 template <StatusMaker kMake>
@@ -45,8 +44,8 @@ class Slot {
   constexpr const char* name() const noexcept { return name_; }
 
   /// Returns a status "<slot>: <formatted>". Returning it costs a fraction of a throw.
-  [[nodiscard, gnu::cold, gnu::format(printf, 3, 4)]] OrtStatus*
-  Fail(OrtErrorCode code, const char* format, ...) const noexcept {
+  [[nodiscard, gnu::cold, gnu::format(printf, 3, 4)]] OrtStatus* Fail(OrtErrorCode code, const char* format,
+                                                                      ...) const noexcept {
     char text[kMaxMessage];
     va_list arguments;
     va_start(arguments, format);
@@ -94,4 +93,4 @@ template <StatusMaker kMake, class Body>
   }
 }
 
-} // namespace ort_abi
+}  // namespace ort_abi

@@ -31,8 +31,8 @@ void RequireVersion(const Struct* object) {
   static_assert(Info::kGated, "the version field of this struct holds garbage in real libraries");
   Require(object, Info::kName);
   if (Info::Version(object) == 0) [[unlikely]] {
-    throw StatusError(ORT_INVALID_ARGUMENT, std::string(Info::kName) + ": " + Info::kVersionField +
-                                                " must be an API version, got 0");
+    throw StatusError(ORT_INVALID_ARGUMENT,
+                      std::string(Info::kName) + ": " + Info::kVersionField + " must be an API version, got 0");
   }
 }
 
@@ -76,7 +76,7 @@ template <StatusPolicy Policy>
   throw StatusError(ORT_FAIL, std::string(name) + ": a required callback is missing, got null");
 }
 
-} // namespace detail
+}  // namespace detail
 
 namespace detail {
 
@@ -96,7 +96,7 @@ template <class Function, class... Args>
   }
 }
 
-} // namespace detail
+}  // namespace detail
 
 /// Calls a plugin's function under a catch-all and returns its result; a status result becomes
 /// void.
@@ -134,4 +134,4 @@ auto Call(Object* object, Args&&... args) {
   }
 }
 
-} // namespace ort_abi
+}  // namespace ort_abi

@@ -52,8 +52,7 @@ class AdapterHeader {
   ~AdapterHeader() {
     if (checked_hooks != nullptr) [[unlikely]]
       checked_hooks->died(this, kind_);
-    *const_cast<volatile uint32_t*>(&kind_) =
-        kDeadKind; // volatile: the store must survive the object's end
+    *const_cast<volatile uint32_t*>(&kind_) = kDeadKind;  // volatile: the store must survive the object's end
   }
 
  private:
@@ -72,14 +71,12 @@ using AdapterOf = typename HandleTraits<std::remove_const_t<OrtTag>>::Adapter;
 
 namespace detail {
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void
-ThrowWrongKind(const char* name, uint32_t expected, uint32_t kind) {
-  throw StatusError(ORT_INVALID_ARGUMENT,
-                    std::string(name) + " is no live handle of its type, kind " +
-                        std::to_string(expected) + " expected, got " + std::to_string(kind));
+[[noreturn, gnu::cold, gnu::noinline]] inline void ThrowWrongKind(const char* name, uint32_t expected, uint32_t kind) {
+  throw StatusError(ORT_INVALID_ARGUMENT, std::string(name) + " is no live handle of its type, kind " +
+                                              std::to_string(expected) + " expected, got " + std::to_string(kind));
 }
 
-} // namespace detail
+}  // namespace detail
 
 /// Returns the adapter behind a handle that somebody else keeps alive.
 /// Throws ORT_INVALID_ARGUMENT for null, for a handle of another kind and for a released one.
@@ -126,8 +123,7 @@ OrtTag* Give(std::unique_ptr<AdapterOf<OrtTag>> adapter) noexcept {
 template <class OrtTag>
 std::unique_ptr<AdapterOf<OrtTag>> Take(OrtTag* handle) noexcept {
   if (handle == nullptr) return nullptr;
-  if (checked_hooks != nullptr && !checked_hooks->take(handle, HandleTraits<OrtTag>::kKind))
-      [[unlikely]]
+  if (checked_hooks != nullptr && !checked_hooks->take(handle, HandleTraits<OrtTag>::kKind)) [[unlikely]]
     return nullptr;
   auto* header = reinterpret_cast<AdapterHeader*>(handle);
   if (header->kind() != HandleTraits<OrtTag>::kKind) [[unlikely]]
@@ -167,11 +163,10 @@ inline void ThrowIfError(const OrtApi& api, OrtStatus* status) {
 /// Owns what a slot writes: `Receive<OrtValue>(api, api, [&](OrtValue** out) { return
 /// api.CreateX(..., out); })`. Throws the slot's status.
 template <class OrtTag, class Body>
-OwnedHandle<OrtTag> Receive(const OrtApi& api, const typename ReleaseSlot<OrtTag>::Table& table,
-                            Body&& body) {
+OwnedHandle<OrtTag> Receive(const OrtApi& api, const typename ReleaseSlot<OrtTag>::Table& table, Body&& body) {
   OrtTag* handle = nullptr;
   ThrowIfError(api, body(&handle));
   return Own(table, handle);
 }
 
-} // namespace ort_abi
+}  // namespace ort_abi

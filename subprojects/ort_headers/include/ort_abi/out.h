@@ -48,4 +48,4 @@ OutRef<T> Out(T* pointer, const char* name = "out") {
   return OutRef<T>(pointer, name);
 }
 
-} // namespace ort_abi
+}  // namespace ort_abi

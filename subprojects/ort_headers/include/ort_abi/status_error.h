@@ -33,4 +33,4 @@ T* Require(T* pointer, const char* name) {
   return pointer;
 }
 
-} // namespace ort_abi
+}  // namespace ort_abi

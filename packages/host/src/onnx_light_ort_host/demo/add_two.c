@@ -34,7 +34,8 @@ static OrtStatus* AddTwo(const OrtApi* api, OrtKernelContext* context, const Ort
   OrtValue* y = NULL;
   void *from = NULL, *to = NULL;
   OrtStatus* status = api->GetDimensionsCount(info, &rank);
-  if (!status && rank > kMaxRank) return api->CreateStatus(ORT_INVALID_ARGUMENT, "AddTwo: expected at most 8 dimensions");
+  if (!status && rank > kMaxRank)
+    return api->CreateStatus(ORT_INVALID_ARGUMENT, "AddTwo: expected at most 8 dimensions");
   if (!status) status = api->GetDimensions(info, dims, rank);
   if (!status) status = api->GetTensorShapeElementCount(info, &count);
   if (!status) status = api->KernelContext_GetOutput(context, 0, dims, rank, &y);
