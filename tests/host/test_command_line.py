@@ -70,6 +70,7 @@ def test_random_inputs_are_the_same_every_time(model):
         (["--input", "x=zeros", "--dim", "n=many"], "InvalidArgument: --dim: expected an extent for 'n', got 'many'"),
         ([], "InvalidArgument: input feed: expected all required inputs, got none for ['x']"),
         (["--custom-ops", "/nowhere.so"], "NoSuchFile: "),
+        (["--input", "x=zeros", "--output", "/dev/null/folder"], "NotADirectoryError: "),
     ],
 )
 def test_mistakes_are_told_in_one_line(model, arguments, message):

@@ -276,8 +276,18 @@ def test_log_severity_is_checked():
 def test_checked_mode_comes_before_the_first_library(run_python, fixtures):
     source = """
 import sys, onnx_light_ort_host as ort
-ort.enable_checked_mode()
-ort.enable_checked_mode()
-print("on")
+steps = [ort.enable_checked_mode, lambda: ort.SessionOptions().register_custom_ops_library(sys.argv[1])]
+for step in sys.argv[2]:
+    steps[int(step)]()
 """
-    assert run_python(source).stdout.strip() == "on"
+    library = fixtures / "add_two.so"
+    run_python(source, library, "0010", ONNX_LIGHT_ORT_CHECKED="0")
+    done = run_python(source, library, "10", fails=True, ONNX_LIGHT_ORT_CHECKED="0")
+    assert "checked mode: must be turned on before the first library is loaded" in done.stderr
+
+
+def test_a_path_with_a_null_character_opens_nothing(fixtures):
+    path = f"{fixtures / 'add_two.so'}\0.so"
+    for call in (ort.SessionOptions().register_custom_ops_library, ort.inspect_library, ort.InferenceSession):
+        with pytest.raises(ort.InvalidArgument, match="path: expected one without a null character"):
+            call(path)

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -68,6 +69,10 @@ void TestTellsWhatIsNoLibrary() {
   other[18] = static_cast<char>(183);  // e_machine
   other[19] = 0;
   CHECK(Contains(message(Write("aarch64", other)), "built for aarch64, this process is x86-64"));
+  other[5] = 2;  // EI_DATA: the other byte order
+  other[18] = 0;
+  other[19] = 22;
+  CHECK(Contains(message(Write("s390x", other)), "built for s390x (big-endian), this process is x86-64"));
   CHECK(CHECK_THROWS(HostError, ElfFile::Read("/no/such/file.so")).code() == ORT_NO_SUCHFILE);
 }
 
@@ -249,6 +254,7 @@ int main(int argc, char** argv) {
   g_scratch = fs::temp_directory_path() / ("loader_test." + std::to_string(getpid()));
   fs::create_directory(g_scratch);
   g_scratch = fs::canonical(g_scratch);
+  unsetenv("LD_LIBRARY_PATH");  // meson puts the samples' folder on it, where even a lonely copy finds its dependency
   TestReadsALibrary();
   TestTellsWhatIsNoLibrary();
   TestSurvivesDamage();

@@ -27,7 +27,6 @@ const char* BuildInfo() noexcept;
 
 /// Turns the process-wide checked mode on. Throws HostError once a library has been loaded.
 void EnableCheckedMode();
-bool CheckedMode() noexcept;
 
 /// 0 verbose, 1 info, 2 warning, 3 error, 4 fatal.
 void SetDefaultLogSeverity(int severity);
@@ -138,7 +137,6 @@ class RunCall final : public light::BoundaryIo {
 
   /// Borrows a tensor for the next Run: `data` stays the caller's, aligned for the type, and is not written.
   void SetInput(std::size_t i, light::ElementType type, const int64_t* dims, std::size_t rank, const void* data);
-  void SetInputValue(std::size_t i, light::Value value);
 
   /// Checks the inputs and runs. On failure nothing counts as produced.
   void Run();

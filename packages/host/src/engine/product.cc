@@ -22,8 +22,6 @@ void EnableCheckedMode() {
   checked::Enable();
 }
 
-bool CheckedMode() noexcept { return checked::enabled(); }
-
 void SetDefaultLogSeverity(int severity) {
   if (severity < ORT_LOGGING_LEVEL_VERBOSE || severity > ORT_LOGGING_LEVEL_FATAL) {
     throw HostError(ORT_INVALID_ARGUMENT, "log severity: 0 to 4 are allowed, got " + std::to_string(severity));

@@ -137,7 +137,9 @@ class ElfFile::Reader {
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) NotALibrary("a file that is no ELF object");
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_machine != kThisMachine) {
-      throw HostError(ORT_FAIL, path_ + ": built for " + MachineName(header.e_machine) +
+      const bool is_big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
+      const uint16_t machine = is_big_endian ? __builtin_bswap16(header.e_machine) : header.e_machine;
+      throw HostError(ORT_FAIL, path_ + ": built for " + MachineName(machine) + (is_big_endian ? " (big-endian)" : "") +
                                     (header.e_ident[EI_CLASS] == ELFCLASS32 ? " (32 bits)" : "") +
                                     ", this process is " + ThisMachine());
     }

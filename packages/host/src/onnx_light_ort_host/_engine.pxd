@@ -103,7 +103,6 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
     void SetLoadPolicy(LoadPolicy policy) except +RaiseHostError
     LoadPolicy GetLoadPolicy() except +RaiseHostError
     void EnableCheckedMode() except +RaiseHostError
-    cbool CheckedMode() noexcept
     void SetDefaultLogSeverity(int severity) except +RaiseHostError
 
     cdef cppclass LibraryReport:

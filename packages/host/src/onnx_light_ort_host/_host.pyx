@@ -57,7 +57,10 @@ cdef list texts(const vector[string]& values):
 cdef bytes path_bytes(path):
     from os import fsencode
 
-    return fsencode(path)
+    cdef bytes native = fsencode(path)
+    if b"\0" in native:  # what comes after it would not be seen, and another file be opened
+        raise InvalidArgument(f"path: expected one without a null character, got {path!r}")
+    return native
 
 
 # ---- the process -----------------------------------------------------------------------------------------------------
@@ -76,10 +79,6 @@ def set_default_logger_severity(int severity):
 
 def enable_checked_mode():
     engine.EnableCheckedMode()
-
-
-def checked_mode():
-    return engine.CheckedMode()
 
 
 def set_load_policy(policy):

@@ -201,6 +201,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return int(options.function(options))
-    except (OrtHostError, ImportError) as error:
+    except (OrtHostError, ImportError, OSError) as error:
         print(f"onnx-light-ort-host: {type(error).__name__}: {error}", file=sys.stderr)
         return 1

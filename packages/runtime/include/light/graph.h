@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "light/model_def.h"
@@ -101,10 +100,7 @@ class Graph {
   const std::vector<ValueId>& initializers() const noexcept { return initializers_; }
   /// Values taken from the enclosing graph, empty for the main graph.
   const std::vector<ValueId>& captures() const noexcept { return captures_; }
-  /// The id of a value by name, or kNoValue.
-  ValueId FindValue(std::string_view name) const;
   const ModelInfo& model() const noexcept { return *model_; }
-  const std::shared_ptr<const ModelInfo>& model_ptr() const noexcept { return model_; }
 
  private:
   friend class GraphBuilder;
@@ -116,7 +112,6 @@ class Graph {
   std::vector<ValueId> outputs_;
   std::vector<ValueId> initializers_;
   std::vector<ValueId> captures_;
-  std::unordered_map<std::string, ValueId> by_name_;
   std::shared_ptr<const ModelInfo> model_;
 };
 

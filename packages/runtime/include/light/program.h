@@ -34,9 +34,6 @@ class Program {
   const Graph& graph() const noexcept;
   const Assignment& assignment() const noexcept;
 
-  /// Bytes that one warmed-up frame holds, for tests and reports: sum over frames that exist.
-  std::size_t frame_bytes() const;
-
  private:
   struct Impl;
   explicit Program(std::unique_ptr<Impl> impl);

@@ -70,16 +70,4 @@ void ScratchArena::ResetSlow() noexcept {
   used_ = 0;
 }
 
-std::size_t ScratchArena::capacity() const noexcept {
-  std::size_t total = block_.capacity();
-  for (const GrowingBuffer& extra : overflow_) total += extra.capacity();
-  return total;
-}
-
-std::size_t Frame::bytes() const noexcept {
-  std::size_t total = scratch.capacity();
-  for (const GrowingBuffer& slot : slots) total += slot.capacity();
-  return total;
-}
-
 }  // namespace light

@@ -45,7 +45,6 @@ class ScratchArena {
     if (used_ != 0 || !overflow_.empty()) [[unlikely]]
       ResetSlow();
   }
-  std::size_t capacity() const noexcept;
 
  private:
   void ResetSlow() noexcept;
@@ -60,8 +59,6 @@ class ScratchArena {
 struct Frame {
   Frame(std::size_t value_count, uint32_t slot_count)
       : values(value_count, nullptr), own(value_count), slots(slot_count) {}
-
-  std::size_t bytes() const noexcept;
 
   std::vector<const Value*> values;  ///< by ValueId: what steps read
   std::vector<Value> own;            ///< by ValueId: values that steps make

@@ -84,7 +84,7 @@ struct Program::Impl {
   std::vector<Step> steps;
   BufferPlan plan;
   MemoryBudget* budget = nullptr;
-  mutable std::mutex mutex;
+  std::mutex mutex;
   std::vector<std::unique_ptr<Frame>> idle;
 
   void MakeSteps();
@@ -247,12 +247,5 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
 
 const Graph& Program::graph() const noexcept { return *impl_->graph; }
 const Assignment& Program::assignment() const noexcept { return impl_->assignment; }
-
-std::size_t Program::frame_bytes() const {
-  const std::lock_guard lock(impl_->mutex);
-  std::size_t total = 0;
-  for (const auto& frame : impl_->idle) total += frame->bytes();
-  return total;
-}
 
 }  // namespace light

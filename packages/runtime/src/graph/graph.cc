@@ -53,9 +53,4 @@ std::string Node::Label() const {
   return label + op_type + ")";
 }
 
-ValueId Graph::FindValue(std::string_view name) const {
-  const auto found = by_name_.find(std::string(name));
-  return found == by_name_.end() ? kNoValue : found->second;
-}
-
 }  // namespace light

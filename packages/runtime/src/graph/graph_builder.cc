@@ -68,7 +68,6 @@ std::shared_ptr<const Graph> GraphBuilder::Build(ModelDef model) const {
     graph->outputs_ = std::move(draft.outputs);
     graph->initializers_ = std::move(draft.initializers);
     graph->captures_ = std::move(draft.captures);
-    graph->by_name_ = std::move(draft.by_name);
     graph->model_ = info;
     return graph;
   };
