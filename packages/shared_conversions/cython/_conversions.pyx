@@ -344,6 +344,16 @@ cdef cnp.ndarray copy_elements(ElementType type, const int64_t* dims, size_t ran
     return array
 
 
+cdef bint fits_numpy(const int64_t* dims, size_t rank) noexcept:
+    """Tells whether numpy takes the extents: it multiplies all but the zeros, also of an array without elements."""
+    cdef double bytes = 16  # of the largest element
+    cdef size_t i
+    for i in range(rank):
+        if dims[i] > 0:
+            bytes *= <double>dims[i]
+    return bytes < 9.2e18
+
+
 cdef PyObject* wrap(
     ElementType type, const int64_t* dims, size_t rank, void* data, shared_ptr[void]* owner, const char* where
 ) except NULL:
@@ -352,6 +362,9 @@ cdef PyObject* wrap(
     cdef _Memory memory
     if rank > <size_t>cnp.NPY_MAXDIMS:
         raise ConversionError(f"{where.decode()}: numpy has arrays of at most {cnp.NPY_MAXDIMS} dimensions, got {rank}")
+    if not fits_numpy(dims, rank):
+        given = [dims[i] for i in range(rank)]
+        raise ConversionError(f"{where.decode()}: numpy has no arrays of such extents, got {given}")
     if number == NOT_LOADED:
         dtype_of(type, where.decode())
         number = direct_numbers[<int>type]

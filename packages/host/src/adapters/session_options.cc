@@ -38,4 +38,13 @@ const std::string* SessionOptionsAdapter::FindConfig(std::string_view key) const
   return nullptr;
 }
 
+void SessionOptionsAdapter::Merge(const SessionOptionsAdapter& before, const SessionOptionsAdapter& after) {
+  domains_.insert(domains_.end(), after.domains_.begin() + static_cast<std::ptrdiff_t>(before.domains_.size()),
+                  after.domains_.end());
+  for (const auto& [key, value] : after.config_) {
+    const std::string* old = before.FindConfig(key);
+    if (old == nullptr || *old != value) SetConfig(key, value);
+  }
+}
+
 }  // namespace ort_host

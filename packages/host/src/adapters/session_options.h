@@ -34,6 +34,9 @@ class SessionOptionsAdapter final : public AdapterBase {
   void AddDomain(std::shared_ptr<CustomOpDomain> domain) { domains_.push_back({std::move(domain), library_}); }
   const std::vector<StagedDomain>& domains() const noexcept { return domains_; }
 
+  /// Adds what a registration did to `after`, a copy of `before`: others may have changed these options meanwhile.
+  void Merge(const SessionOptionsAdapter& before, const SessionOptionsAdapter& after);
+
   /// The library that is registering right now, for messages; "" between registrations.
   const std::string& library() const noexcept { return library_; }
   void set_library(std::string path) { library_ = std::move(path); }

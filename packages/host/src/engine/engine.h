@@ -55,7 +55,7 @@ struct SupportRow {
 std::vector<SupportRow> SupportMatrix();
 
 /// What a session is made from; the object behind the OrtSessionOptions of a library's registration. Sessions keep what
-/// they need of it, so it may go away first. Not thread-safe.
+/// they need of it, so it may go away first. Thread-safe.
 class SessionOptions {
  public:
   SessionOptions();

@@ -43,7 +43,7 @@ auto AsHost(Make&& make) {
 
 }  // namespace
 
-SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsImpl& options)
+SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsState& options)
     : checked_mark_(checked::enabled() ? checked::Mark() : 0),
       sources_(options.Sources()),
       scope_(std::make_shared<SessionScope>(options.adapter.config(), options.log_severity, options.log_id)),
@@ -75,14 +75,14 @@ Session::~Session() = default;
 std::unique_ptr<Session> Session::FromFile(const std::string& path, const SessionOptions& options) {
   return AsHost([&] {
     return std::unique_ptr<Session>(
-        new Session(std::make_unique<SessionImpl>(light::ReadModelFile(path), options.impl())));
+        new Session(std::make_unique<SessionImpl>(light::ReadModelFile(path), options.impl().Snapshot())));
   });
 }
 
 std::unique_ptr<Session> Session::FromBytes(const void* bytes, std::size_t size, const SessionOptions& options) {
   return AsHost([&] {
     return std::unique_ptr<Session>(
-        new Session(std::make_unique<SessionImpl>(light::ReadModel(bytes, size), options.impl())));
+        new Session(std::make_unique<SessionImpl>(light::ReadModel(bytes, size), options.impl().Snapshot())));
   });
 }
 

@@ -16,7 +16,7 @@ namespace ort_host {
 class SessionImpl {
  public:
   /// Throws light::Error, StatusError.
-  SessionImpl(light::ModelDef model, const SessionOptionsImpl& options);
+  SessionImpl(light::ModelDef model, const SessionOptionsState& options);
   ~SessionImpl();
 
   light::Session& session() noexcept { return *session_; }

@@ -17,7 +17,8 @@ constexpr const char* kRegister = "RegisterCustomOps";
 using RegisterFunction =
     std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions * options, const OrtApiBase* api)>;
 
-/// Runs the library's registration on a copy of the options; the caller takes the copy over, or nothing has happened.
+/// Runs the library's registration on a copy of the options; the caller takes over what it did, or nothing has
+/// happened.
 SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, const LoadedLibrary& library) {
   SessionOptionsAdapter staged(current);
   staged.set_library(library.path());
@@ -31,7 +32,6 @@ SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, cons
   } catch (const ort_abi::StatusError& error) {
     throw HostError(error.code(), "library '" + library.path() + "': " + error.what());
   }
-  staged.set_library("");
   return staged;
 }
 
@@ -42,7 +42,7 @@ void CheckRange(const char* option, bool is_valid, int value) {
 
 }  // namespace
 
-std::vector<CustomOpSource> SessionOptionsImpl::Sources() const {
+std::vector<CustomOpSource> SessionOptionsState::Sources() const {
   std::vector<CustomOpSource> sources;
   for (const StagedDomain& staged : adapter.domains()) {
     sources.push_back({staged.domain, libraries.at(staged.library)});
@@ -55,28 +55,50 @@ SessionOptions::~SessionOptions() = default;
 
 void SessionOptions::set_intra_op_threads(int threads) {
   CheckRange("intra_op_num_threads", threads >= 0, threads);
-  impl_->intra_op_threads = threads;
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.intra_op_threads = threads;
 }
-int SessionOptions::intra_op_threads() const { return impl_->intra_op_threads; }
+int SessionOptions::intra_op_threads() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.intra_op_threads;
+}
 
-void SessionOptions::set_memory_limit_bytes(std::size_t bytes) { impl_->memory_limit_bytes = bytes; }
-std::size_t SessionOptions::memory_limit_bytes() const { return impl_->memory_limit_bytes; }
+void SessionOptions::set_memory_limit_bytes(std::size_t bytes) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.memory_limit_bytes = bytes;
+}
+std::size_t SessionOptions::memory_limit_bytes() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.memory_limit_bytes;
+}
 
 void SessionOptions::set_log_severity(int severity) {
   CheckRange("log_severity_level", severity >= -1 && severity <= ORT_LOGGING_LEVEL_FATAL, severity);
-  impl_->log_severity = severity;
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.log_severity = severity;
 }
-int SessionOptions::log_severity() const { return impl_->log_severity; }
-void SessionOptions::set_log_id(const std::string& id) { impl_->log_id = id; }
-void SessionOptions::set_allow_onnx_domain_override(bool allow) { impl_->allow_onnx_override = allow; }
+int SessionOptions::log_severity() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.log_severity;
+}
+void SessionOptions::set_log_id(const std::string& id) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.log_id = id;
+}
+void SessionOptions::set_allow_onnx_domain_override(bool allow) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.allow_onnx_override = allow;
+}
 
 void SessionOptions::AddConfigEntry(const std::string& key, const std::string& value) {
-  const std::string problem = impl_->adapter.SetConfig(key, value);
+  std::lock_guard lock(impl_->mutex);
+  const std::string problem = impl_->state.adapter.SetConfig(key, value);
   if (!problem.empty()) throw HostError(ORT_INVALID_ARGUMENT, problem);
 }
 
 bool SessionOptions::GetConfigEntry(const std::string& key, std::string* value) const {
-  const std::string* found = impl_->adapter.FindConfig(key);
+  std::lock_guard lock(impl_->mutex);
+  const std::string* found = impl_->state.adapter.FindConfig(key);
   if (found == nullptr) return false;
   *value = *found;
   return true;
@@ -85,9 +107,11 @@ bool SessionOptions::GetConfigEntry(const std::string& key, std::string* value) 
 void SessionOptions::RegisterCustomOpsLibrary(const std::string& path) {
   try {
     auto library = LoadLibrary(path, kRegister);
-    SessionOptionsAdapter staged = RunRegistration(impl_->adapter, *library);
-    impl_->libraries.emplace(library->path(), library);
-    impl_->adapter = std::move(staged);
+    const SessionOptionsAdapter before = impl_->Snapshot().adapter;
+    const SessionOptionsAdapter staged = RunRegistration(before, *library);
+    std::lock_guard lock(impl_->mutex);
+    impl_->state.libraries.emplace(library->path(), library);
+    impl_->state.adapter.Merge(before, staged);
   } catch (const std::exception&) {
     RethrowAsHostError();
   }

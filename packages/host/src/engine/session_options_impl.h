@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace ort_host {
 
-/// What SessionOptions hold. Sessions copy what they need.
-struct SessionOptionsImpl {
+/// What SessionOptions say at one moment.
+struct SessionOptionsState {
   SessionOptionsAdapter adapter;  ///< domains and config entries, as libraries see them
   std::map<std::string, std::shared_ptr<LoadedLibrary>> libraries;  ///< registered ones, by path
   int intra_op_threads = 0;
@@ -25,6 +26,18 @@ struct SessionOptionsImpl {
 
   /// The domains with the libraries that keep their ops alive.
   std::vector<CustomOpSource> Sources() const;
+};
+
+/// What SessionOptions hold. The lock is never held while a library runs: that may wait for Python's.
+struct SessionOptionsImpl {
+  /// A copy, as a session takes it: one that is made meanwhile does not see half of a registration.
+  SessionOptionsState Snapshot() const {
+    std::lock_guard lock(mutex);
+    return state;
+  }
+
+  mutable std::mutex mutex;
+  SessionOptionsState state;
 };
 
 }  // namespace ort_host

@@ -171,7 +171,7 @@ cdef class SessionOptions:
         return self.log_id
 
     @logid.setter
-    def logid(self, str value):
+    def logid(self, str value not None):
         self.native.get().set_log_id(value.encode())
         self.log_id = value
 
@@ -184,10 +184,10 @@ cdef class SessionOptions:
         self.native.get().set_allow_onnx_domain_override(value)
         self.override = value
 
-    def add_session_config_entry(self, str key, str value):
+    def add_session_config_entry(self, str key not None, str value not None):
         self.native.get().AddConfigEntry(key.encode(), value.encode())
 
-    def get_session_config_entry(self, str key):
+    def get_session_config_entry(self, str key not None):
         cdef string value
         if not self.native.get().GetConfigEntry(key.encode(), &value):
             raise InvalidArgument(f"get_session_config_entry: expected a key that was added, got {key!r}")
@@ -236,8 +236,16 @@ cdef class Session:
         for i in range(self.idle.size()):
             del self.idle[i]  # before the session that they belong to
 
-    cdef int prepare(self) except -1:
-        """Keeps what every run looks up."""
+    cdef int refuse_second(self) except -1:
+        """A session keeps its model: other threads may be running it."""
+        if self.native.get() != NULL:
+            raise InvalidArgument("InferenceSession: expected a new object, got one that has a model already")
+        return 0
+
+    cdef int adopt(self, unique_ptr[CppSession]& opened) except -1:
+        """Keeps the session that was opened without the GIL, and what every run looks up."""
+        self.refuse_second()
+        self.native.swap(opened)
         cdef const vector[CppNodeArg]* args = &self.native.get().inputs()
         cdef TensorSpec spec
         cdef const CppNodeArg* arg
@@ -264,20 +272,24 @@ cdef class Session:
 
     def _open_file(self, path, SessionOptions options):
         cdef string native_path = path_bytes(path)
+        cdef unique_ptr[CppSession] opened
+        self.refuse_second()
         with nogil:
-            self.native = CppSession.FromFile(native_path, dereference(options.native))
-        self.prepare()
+            opened = CppSession.FromFile(native_path, dereference(options.native))
+        self.adopt(opened)
 
     def _open_bytes(self, model, SessionOptions options):
         # A typed memoryview would make importing this module import collections.abc.
         cdef Py_buffer buffer
+        cdef unique_ptr[CppSession] opened
+        self.refuse_second()
         PyObject_GetBuffer(model, &buffer, PyBUF_SIMPLE)
         try:
             with nogil:
-                self.native = CppSession.FromBytes(buffer.buf, <size_t>buffer.len, dereference(options.native))
+                opened = CppSession.FromBytes(buffer.buf, <size_t>buffer.len, dereference(options.native))
         finally:
             PyBuffer_Release(&buffer)
-        self.prepare()
+        self.adopt(opened)
 
     cdef CppSession* checked(self) except NULL:
         if self.native.get() == NULL:

@@ -25,6 +25,12 @@ const Value& StepContext::InputValue(std::size_t i) {
   return *frame_.values[step_->inputs[i]];
 }
 
+void StepContext::Charge(std::size_t bytes) {
+  if (budget_ == nullptr) return;
+  budget_->Charge(bytes, "output buffer");
+  charged_ += bytes;
+}
+
 Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dims) {
   if (i >= step_->output_types.size()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -35,7 +41,10 @@ Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dim
     unrequested_.push_back(std::make_unique<Tensor>());
     Tensor& tensor = *unrequested_.back();
     const std::size_t bytes = tensor.Reshape(type, dims);
-    if (type == ElementType::kString) return tensor = Tensor::Allocate(type, dims);
+    if (type == ElementType::kString) {
+      Charge(bytes);
+      return tensor = Tensor::Allocate(type, dims);
+    }
     tensor.set_data(frame_.scratch.Take(bytes, budget_));
     return tensor;
   }
@@ -59,10 +68,12 @@ Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dim
         return tensor;
       }
       // The extents that were known ahead turned out wrong: growing the slot would pull the input away.
+      Charge(bytes);
       return tensor = Tensor::Allocate(type, dims);
     }
     default:
       // Storage of its own; reused when the extents are the same, as in a warmed-up run.
+      Charge(Tensor(tensor).Reshape(type, dims));
       if (tensor.owner() == nullptr || tensor.type() != type || !tensor.dims().Equals(dims)) {
         tensor = Tensor::Allocate(type, dims);
       }

@@ -14,6 +14,9 @@ class StepContext final : public RuntimeContext {
   StepContext(const BufferPlan& plan, Frame& frame, BoundaryIo& boundary, ParallelBackend& parallel,
               MemoryBudget* budget)
       : plan_(plan), frame_(frame), boundary_(boundary), parallel_(parallel), budget_(budget) {}
+  ~StepContext() override {
+    if (charged_ > 0) [[unlikely]] budget_->Release(charged_);
+  }
 
   void Begin(const Step& step) noexcept { step_ = &step; }
   const Step* step() const noexcept { return step_; }
@@ -58,12 +61,14 @@ class StepContext final : public RuntimeContext {
  private:
   const Tensor* NotATensor(std::size_t i, const Value& value) const;
   Tensor& OutputElsewhere(std::size_t i, std::span<const int64_t> dims);
+  void Charge(std::size_t bytes);
 
   const BufferPlan& plan_;
   Frame& frame_;
   BoundaryIo& boundary_;
   ParallelBackend& parallel_;
   MemoryBudget* budget_;
+  std::size_t charged_ = 0;  // storage that is no slot, until the run ends
   const Step* step_ = nullptr;
   std::vector<std::unique_ptr<Tensor>> unrequested_;  // outputs that the node omits and its kernel computes anyway
 };
