@@ -19,7 +19,8 @@ void Bury(void* memory, std::size_t size) noexcept;
 
 /// A rule that a library broke.
 struct Finding {
-  std::string rule;    ///< double_release, release_of_borrowed, use_after_release, wrong_kind, leak
+  /// double_release, release_of_borrowed, use_after_release, wrong_kind, leak, overrun, input_written.
+  std::string rule;
   std::string detail;  ///< the handle's type, the slots involved
 };
 /// Notes a finding and writes it to stderr.

@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 
+#include "adapters/guarded_tensors.h"
 #include "adapters/kernel_info.h"
 #include "adapters/value.h"
 #include "light/runtime_context.h"
@@ -17,11 +18,13 @@ class KernelContextAdapter final : public AdapterBase {
  public:
   static constexpr std::size_t kInlineValues = 12;
 
-  /// Both outlive the context. Throws light::Error if a node with many arguments gets no scratch memory.
-  KernelContextAdapter(const KernelContent& content, light::RuntimeContext& context)
+  /// All outlive the context; `guarded` is for checked mode. Throws light::Error if a node with many arguments gets no
+  /// scratch memory.
+  KernelContextAdapter(const KernelContent& content, light::RuntimeContext& context, GuardedTensors* guarded = nullptr)
       : AdapterBase(kKernelContextKind),
         content_(content),
         context_(context),
+        guarded_(guarded),
         input_count_(content.inputs.size()),
         output_count_(content.outputs.size()) {
     const std::size_t count = input_count_ + output_count_;
@@ -66,7 +69,7 @@ class KernelContextAdapter final : public AdapterBase {
   ValueAdapter* MakeOutput(std::size_t i, std::span<const int64_t> dims) {
     light::Tensor& tensor = context_.Output(i, dims);
     Slot& slot = slots_[input_count_ + i];
-    slot.Set(&tensor, nullptr);
+    slot.Set(guarded_ == nullptr ? &tensor : guarded_->Guard(i, tensor), nullptr);
     return &slot.value;
   }
   /// The first requested output that the kernel did not make, or output_count().
@@ -96,6 +99,7 @@ class KernelContextAdapter final : public AdapterBase {
 
   const KernelContent& content_;
   light::RuntimeContext& context_;
+  GuardedTensors* guarded_;
   std::size_t input_count_;
   std::size_t output_count_;
   Slot* slots_;

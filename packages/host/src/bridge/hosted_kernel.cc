@@ -7,7 +7,9 @@
 #include <ort_abi/callbacks.h>
 
 #include "abi/tables.h"
+#include "adapters/checked.h"
 #include "adapters/current_kernel.h"
+#include "adapters/guarded_tensors.h"
 #include "adapters/kernel_context.h"
 #include "adapters/logger.h"
 #include "adapters/status.h"
@@ -50,7 +52,35 @@ class HostedKernel final : public light::KernelBase {
   }
 
   void Run(light::RuntimeContext& runtime) override {
+    if (checked::enabled()) [[unlikely]]
+      return RunGuarded(runtime);
     KernelContextAdapter context(content(), runtime);
+    Compute(context);
+  }
+
+ private:
+  static constexpr const char* kCompute = ort_abi::MemberInfo<&OrtCustomOp::KernelCompute>::kLabel;
+  static constexpr const char* kComputeV2 = ort_abi::MemberInfo<&OrtCustomOp::KernelComputeV2>::kLabel;
+
+  const KernelContent& content() const noexcept { return info_.content(); }
+
+  void RunGuarded(light::RuntimeContext& runtime) {
+    GuardedTensors guarded(runtime);
+    {
+      KernelContextAdapter context(content(), runtime, &guarded);
+      try {
+        Compute(context);
+      } catch (const light::Error&) {
+        guarded.Judge(content().label);  // the kernel's own error comes first
+        throw;
+      }
+    }
+    const std::string broken = guarded.Judge(content().label);
+    if (!broken.empty()) throw light::Error(light::ErrorCode::kFail, content().label + ": " + broken);
+    guarded.Publish();
+  }
+
+  void Compute(KernelContextAdapter& context) {
     OrtKernelContext* handle = Lend<OrtKernelContext>(context);
     const CurrentKernel current(content());
     try {
@@ -65,12 +95,6 @@ class HostedKernel final : public light::KernelBase {
     if (context.FirstMissingOutput() != context.output_count()) [[unlikely]]
       JudgeMissing(context);
   }
-
- private:
-  static constexpr const char* kCompute = ort_abi::MemberInfo<&OrtCustomOp::KernelCompute>::kLabel;
-  static constexpr const char* kComputeV2 = ort_abi::MemberInfo<&OrtCustomOp::KernelComputeV2>::kLabel;
-
-  const KernelContent& content() const noexcept { return info_.content(); }
 
   void Create() {
     const OrtApi* api = &abi::Api();

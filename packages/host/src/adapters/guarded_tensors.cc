@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/guarded_tensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string_view>
+
+#include "adapters/checked.h"
+
+namespace ort_host {
+namespace {
+
+using light::ElementType;
+using light::Tensor;
+
+/// A multiple of the alignment of tensors, so that the elements keep it.
+constexpr std::size_t kGuard = 256;
+constexpr unsigned char kPattern = 0xc9;
+
+bool IsIntact(const unsigned char* guard) {
+  return std::all_of(guard, guard + kGuard, [](unsigned char byte) { return byte == kPattern; });
+}
+
+}  // namespace
+
+GuardedTensors::GuardedTensors(light::RuntimeContext& context) : context_(context) {
+  for (std::size_t i = 0; i < context.input_count(); ++i) hashes_.push_back(HashInput(i));
+}
+
+std::size_t GuardedTensors::HashInput(std::size_t i) {
+  const light::Value& value = context_.InputValue(i);
+  if (!value.is_tensor() || value.tensor().type() == ElementType::kString || value.tensor().byte_size() == 0) return 0;
+  const Tensor& tensor = value.tensor();
+  return std::hash<std::string_view>{}({static_cast<const char*>(tensor.data()), tensor.byte_size()});
+}
+
+Tensor* GuardedTensors::Guard(std::size_t i, Tensor& output) {
+  if (output.type() == ElementType::kString || output.byte_size() == 0) return &output;
+  const std::size_t bytes = output.byte_size();
+  const int64_t extent = static_cast<int64_t>(bytes + 2 * kGuard);
+  Output& made = outputs_.emplace_back(Output{i, &output, Tensor::Allocate(ElementType::kUint8, {&extent, 1}), {}});
+  auto* start = made.block.Data<unsigned char>();
+  std::memset(start, kPattern, kGuard);
+  std::memset(start + kGuard + bytes, kPattern, kGuard);
+  made.view = Tensor::Borrow(output.type(), output.dims(), start + kGuard);
+  return &made.view;
+}
+
+std::string GuardedTensors::Judge(const std::string& label) {
+  std::string first;
+  const auto report = [&](const char* rule, const std::string& what) {
+    checked::Report(rule, label + ": " + what);
+    if (first.empty()) first = std::string(rule) + ": " + what;
+  };
+  for (const Output& output : outputs_) {
+    const auto* start = output.block.Data<unsigned char>();
+    const std::string name = "output " + std::to_string(output.index);
+    if (!IsIntact(start)) report("overrun", name + ": the kernel wrote before the first element");
+    if (!IsIntact(start + kGuard + output.view.byte_size())) {
+      report("overrun", name + ": the kernel wrote behind the last element");
+    }
+  }
+  for (std::size_t i = 0; i < hashes_.size(); ++i) {
+    if (HashInput(i) != hashes_[i]) report("input_written", "input " + std::to_string(i) + ": the kernel changed it");
+  }
+  return first;
+}
+
+void GuardedTensors::Publish() {
+  for (Output& output : outputs_) light::CopyElements(output.view, *output.target);
+}
+
+}  // namespace ort_host
