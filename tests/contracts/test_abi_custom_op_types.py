@@ -81,6 +81,16 @@ def test_least_number_of_variadic_inputs(probe, first, min_arity, count, error):
     assert accepted(probe, op, [f"i{k}" for k in range(count)]) == error
 
 
+@pytest.mark.host_stricter
+@pytest.mark.slot(MIN_IN, MIN_OUT)
+@pytest.mark.parametrize("min_arity", [-(2**31), -1, 4097, 2**31 - 1])
+@pytest.mark.parametrize("io", ["inputs", "outputs"])
+def test_a_least_number_without_sense_is_refused(probe, io, min_arity):
+    op = probe.op(**{io: [Arg(), Arg(FLOAT, VARIADIC)]}, min_arity=min_arity)
+    with pytest.raises(probe.exception("Fail"), match=rf"MinArity: must be from 0 to 4096, got {min_arity}$"):
+        probe.session(probe.one_node_model(op, ["a", "b"], ["y", "z"]), op)
+
+
 @pytest.mark.slot(MIN_OUT, SAME_OUT)
 @pytest.mark.parametrize(("count", "error"), [(1, "InvalidGraph"), (2, None), (5, None)])
 def test_least_number_of_variadic_outputs(probe, count, error):

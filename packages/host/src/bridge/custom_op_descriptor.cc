@@ -73,9 +73,9 @@ CustomOpArguments ReadArguments(const OrtCustomOp& op) {
   }
   if (count > 0 && arguments.items.back().is_variadic) {
     if (Has<kMinArity>(&op)) arguments.min_arity = Ask<kMinArity>(op);
-    if (arguments.min_arity < 0) {
+    if (arguments.min_arity < 0 || arguments.min_arity > static_cast<int>(kMostArguments)) {
       Refuse(ORT_FAIL, ort_abi::MemberInfo<kMinArity>::kName,
-             "must not be negative, got " + std::to_string(arguments.min_arity));
+             "must be from 0 to " + std::to_string(kMostArguments) + ", got " + std::to_string(arguments.min_arity));
     }
     if (Has<kHomogeneity>(&op)) arguments.is_homogeneous = Ask<kHomogeneity>(op) != 0;
   }
