@@ -60,6 +60,8 @@ MIXED = {"x": FLOAT, "z": DOUBLE}
     (make(node("Concat", "x", "z", axis=5)), "InvalidGraph", "an axis must lie in [-2, 2), got 5"),
     (make(node("Add", "x", "z"), inputs=MIXED), "InvalidGraph", "input 1 ('B') must have the type of input 0 ('A')"),
     (make(node("And", "x", "z")), "InvalidGraph", "input 0 ('A') must be one of tensor(bool), got tensor(float)"),
+    (make(node("Cast", "x", to=0), output=helper.make_tensor_value_info("y", FLOAT, None)), "InvalidGraph",
+     "attribute 'to' names no element type, got 0"),
     (make(node("MatMul", "x", "z")), "InvalidGraph", "inner dimensions of the product must agree, got [2, 3]"),
     (make(node("Transpose", "x", perm=[0, 0])), "InvalidGraph", "'perm' is no permutation, got [0, 0]"),
     (make(node("Relu", "x"), output=helper.make_tensor_value_info("y", INT64, None)), "InvalidGraph",

@@ -22,9 +22,16 @@ void KeepShapeAll(InferenceContext& context) {
   for (std::size_t i = 0; i < context.output_count(); ++i) context.SetOutputShape(i, InputShape(context, 0));
 }
 
+/// The type that `to` names; it must name one.
+void SetElementByTo(InferenceContext& context) {
+  const ElementType type = ElementAttribute(context, "to");
+  if (type == ElementType::kUndefined) FailInference(context, "attribute 'to' names no element type, got 0");
+  context.SetOutputElement(0, type);
+}
+
 void InferCast(InferenceContext& context) {
   KeepShape(context);
-  context.SetOutputElement(0, ElementAttribute(context, "to"));
+  SetElementByTo(context);
 }
 
 /// Versions 1 of Cast names the type, as in "FLOAT".
@@ -40,7 +47,7 @@ void InferCastByName(InferenceContext& context) {
 /// Reads the same bytes as another type of the same width.
 void InferBitCast(InferenceContext& context) {
   KeepShape(context);
-  context.SetOutputElement(0, ElementAttribute(context, "to"));
+  SetElementByTo(context);
 }
 
 void InferQuantizeLinear(InferenceContext& context) {
