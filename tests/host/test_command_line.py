@@ -13,7 +13,7 @@ import onnx
 import onnx_light_ort_host as ort
 import pytest
 from onnx import TensorProto, helper
-from onnx_light_ort_host import absence
+from onnx_light_ort_host import absence, feeds
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -70,6 +70,7 @@ def test_random_inputs_are_the_same_every_time(model):
         (["--input", "x=zeros", "--dim", "n=many"], "InvalidArgument: --dim: expected an extent for 'n', got 'many'"),
         ([], "InvalidArgument: input feed: expected all required inputs, got none for ['x']"),
         (["--custom-ops", "/nowhere.so"], "NoSuchFile: "),
+        (["--ep", "/nowhere.so"], "NotImplemented: "),
         (["--input", "x=zeros", "--output", "/dev/null/folder"], "NotADirectoryError: "),
     ],
 )
@@ -78,6 +79,18 @@ def test_mistakes_are_told_in_one_line(model, arguments, message):
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_outputs_whose_names_make_one_file_name(tmp_path):
+    paths = feeds.save_outputs(str(tmp_path), ["a/b", "a_b"], [np.zeros(1), np.ones(1)])
+    assert [np.load(path)[0] for path in paths] == [0, 1]
+
+
+def test_a_reader_that_leaves_early(tmp_path):
+    line = f"{sys.executable} -m onnx_light_ort_host support-matrix | head -n 1"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.startswith("table")
+    assert done.stderr == ""
 
 
 def test_explain(model):

@@ -195,7 +195,16 @@ def test_session_config_entries():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("memory_limit_bytes", -1), ("intra_op_num_threads", -1), ("log_severity_level", 5), ("log_severity_level", -2)],
+    [
+        ("memory_limit_bytes", -1),
+        ("memory_limit_bytes", 2**70),
+        ("memory_limit_bytes", 1.5),
+        ("intra_op_num_threads", -1),
+        ("intra_op_num_threads", 10**9),
+        ("intra_op_num_threads", 1.5),
+        ("log_severity_level", 5),
+        ("log_severity_level", -2),
+    ],
 )
 def test_option_values_out_of_range(name, value):
     with pytest.raises(ort.InvalidArgument, match=f"{name}: expected .*, got {value}"):

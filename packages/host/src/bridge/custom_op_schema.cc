@@ -207,6 +207,7 @@ light::OperatorSchema MakeSchema(std::shared_ptr<const CustomOpVersion> version,
   light::OperatorSchema schema;
   schema.domain = first.domain;
   schema.name = first.name;
+  schema.source = first.library->path();
   schema.since_version = version->since;
   schema.min_inputs = first.inputs.Least();
   schema.max_inputs = first.inputs.Most();

@@ -107,7 +107,10 @@ class HostedKernel final : public light::KernelBase {
         kernel_ = ort_abi::Call<&OrtCustomOp::CreateKernel, HostStatus>(op_->op, api, info);
       }
     } catch (const StatusError& error) {
-      throw light::Error(light::ErrorCode::kRuntimeException, content().label + ": " + error.what());
+      // What a library passes on of ours (a missing attribute) says already where it was.
+      const std::string message = error.what();
+      const bool is_labelled = message.find(content().label) != std::string::npos;
+      throw light::Error(light::ErrorCode::kRuntimeException, is_labelled ? message : content().label + ": " + message);
     }
     is_created_ = true;  // null is a legal kernel
   }

@@ -29,8 +29,10 @@ SharedLibrary::SharedLibrary(std::string path, Lifetime lifetime) : path_(std::m
   dlerror();
   handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | stay);
   if (handle_ == nullptr) {
-    const char* reason = dlerror();
-    throw HostError(ORT_FAIL, path_ + ": cannot be loaded: " + (reason != nullptr ? reason : "no reason given"));
+    const char* text = dlerror();
+    std::string reason = text != nullptr ? text : "no reason given";
+    if (reason.rfind(path_ + ": ", 0) == 0) reason.erase(0, path_.size() + 2);  // the loader names it too
+    throw HostError(ORT_FAIL, "library '" + path_ + "': cannot be loaded: " + reason);
   }
 }
 

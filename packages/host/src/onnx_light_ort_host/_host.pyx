@@ -32,6 +32,8 @@ from onnx_light_ort_host.records import LibraryReport, LoadPolicy, ModelMetadata
 
 engine.SetErrorClasses({**BY_CODE, None: OrtHostError})
 
+MAX_THREADS = 1024  # as many as a pool may have
+
 cdef ArrayInterface* arrays = NULL
 cdef object ConversionError = None
 
@@ -140,9 +142,9 @@ cdef class SessionOptions:
         return self.native.get().intra_op_threads()
 
     @intra_op_num_threads.setter
-    def intra_op_num_threads(self, int value):
-        if value < 0:
-            raise InvalidArgument(f"intra_op_num_threads: expected 0 or more, got {value}")
+    def intra_op_num_threads(self, value):
+        if not hasattr(value, "__index__") or not 0 <= value <= MAX_THREADS:
+            raise InvalidArgument(f"intra_op_num_threads: expected an integer from 0 to {MAX_THREADS}, got {value!r}")
         self.native.get().set_intra_op_threads(value)
 
     @property
@@ -152,8 +154,8 @@ cdef class SessionOptions:
 
     @memory_limit_bytes.setter
     def memory_limit_bytes(self, value):
-        if value is not None and value < 0:
-            raise InvalidArgument(f"memory_limit_bytes: expected a size or None, got {value}")
+        if value is not None and (not hasattr(value, "__index__") or not 0 <= value <= numeric_limits[size_t].max()):
+            raise InvalidArgument(f"memory_limit_bytes: expected a size in bytes or None, got {value!r}")
         self.native.get().set_memory_limit_bytes(numeric_limits[size_t].max() if value is None else <size_t>value)
 
     @property

@@ -5,9 +5,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
-from . import __version__, get_build_info, inspect_library, support_matrix
+from . import (
+    __version__,
+    get_build_info,
+    inspect_library,
+    register_execution_provider_library,
+    support_matrix,
+)
 from .errors import InvalidArgument, OrtHostError
 from .options import SessionOptions
 from .records import NodeAssignment, SupportRow
@@ -61,6 +68,8 @@ def open_session(arguments: argparse.Namespace) -> InferenceSession:
     options = SessionOptions()
     if arguments.threads is not None:
         options.intra_op_num_threads = arguments.threads
+    for library in arguments.ep:
+        register_execution_provider_library(library, library)
     for library in arguments.custom_ops:
         options.register_custom_ops_library(library)
     return InferenceSession(arguments.model, options)
@@ -153,6 +162,7 @@ def parser() -> argparse.ArgumentParser:
     model = argparse.ArgumentParser(add_help=False)
     model.add_argument("model", metavar="MODEL", help="an ONNX file")
     model.add_argument("--custom-ops", metavar="LIB", action="append", default=[], help="a library of custom operators")
+    model.add_argument("--ep", metavar="LIB", action="append", default=[], help="a library of execution providers")
     model.add_argument("--threads", type=int, metavar="N", help="threads of the session")
 
     command = commands.add_parser("run", parents=[model], help=run.__doc__)
@@ -201,6 +211,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return int(options.function(options))
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing more can be told, at exit neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (OrtHostError, ImportError, OSError) as error:
         print(f"onnx-light-ort-host: {type(error).__name__}: {error}", file=sys.stderr)
         return 1

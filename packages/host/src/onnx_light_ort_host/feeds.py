@@ -90,6 +90,9 @@ def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) ->
         elif value.dtype.isbuiltin != 1:
             value = value.astype(np.float32)
         safe = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
-        paths.append(os.path.join(directory, f"{safe}.npy"))
+        path = os.path.join(directory, f"{safe}.npy")
+        if path in paths:  # another output's name differs only in characters that are not fit for a file
+            path = os.path.join(directory, f"{safe}_{len(paths)}.npy")
+        paths.append(path)
         np.save(paths[-1], value)
     return paths

@@ -67,6 +67,7 @@ using InferenceFn = std::function<void(InferenceContext&)>;
 struct OperatorSchema {
   std::string domain;  ///< "" for ONNX
   std::string name;
+  std::string source;  ///< who brought it, for messages, such as a library's path; "" for ONNX's own
   int since_version = 1;
   bool deprecated = false;
   int min_inputs = 0;

@@ -37,7 +37,7 @@ std::string StepLabel(const Graph& graph, const Assignment& assignment, const St
     throw;
   } catch (const Error& error) {
     const std::string message = error.what();
-    if (message.rfind(label, 0) == 0) throw;
+    if (message.find(label) != std::string::npos) throw;  // it says already where it was
     throw Error(error.code(), label + ": " + message, error.foreign_code());
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kRuntimeException, label + ": out of memory");

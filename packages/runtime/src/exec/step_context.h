@@ -15,7 +15,8 @@ class StepContext final : public RuntimeContext {
               MemoryBudget* budget)
       : plan_(plan), frame_(frame), boundary_(boundary), parallel_(parallel), budget_(budget) {}
   ~StepContext() override {
-    if (charged_ > 0) [[unlikely]] budget_->Release(charged_);
+    if (charged_ > 0) [[unlikely]]
+      budget_->Release(charged_);
   }
 
   void Begin(const Step& step) noexcept { step_ = &step; }

@@ -57,7 +57,8 @@ struct GraphDraft {
 
 /// Throws Error: `node <label>: <what>`.
 [[noreturn]] inline void FailNode(const Node& node, ErrorCode code, const std::string& what) {
-  throw Error(code, "node " + node.Label() + ": " + what);
+  const bool is_foreign = node.schema != nullptr && !node.schema->source.empty();
+  throw Error(code, "node " + node.Label() + (is_foreign ? " of " + node.schema->source : "") + ": " + what);
 }
 
 }  // namespace light
