@@ -81,7 +81,7 @@ def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) ->
         The files written.
     """
     os.makedirs(directory, exist_ok=True)
-    paths = []
+    paths: list[str] = []
     for name, value in zip(names, values, strict=True):
         if value is None:
             continue
