@@ -69,7 +69,7 @@ class SessionOptions {
   void set_log_severity(int severity);  ///< -1: the default logger's
   int log_severity() const;
   void set_log_id(const std::string& id);
-  /// Lets the custom ops of this session replace native kernels in the ONNX domain.
+  /// Lets the custom ops of these options replace native kernels in the ONNX domain.
   void set_allow_onnx_domain_override(bool allow);
 
   void AddConfigEntry(const std::string& key, const std::string& value);

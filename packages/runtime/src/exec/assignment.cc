@@ -70,9 +70,9 @@ Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
     const char* name;
     const char* reason;
   } single_node_sources[] = {
-      {sources.overrides, "override", "override chosen for this session"},
+      {sources.overrides, "override", "override chosen by the user"},
       {sources.native, "native kernels", "native kernel"},
-      {sources.custom, "custom operators", "custom operator of this session"},
+      {sources.custom, "custom operators", "custom operator"},
       {sources.fallback, "reference fallback", "no native kernel; reference fallback"},
   };
   Assignment assignment;
