@@ -43,6 +43,14 @@ PLATFORM = """\
 #define ORT_HOST_NOEXCEPT
 #endif
 
+/* The other side may pass a number that an enum does not list. In C++ reading it is defined only where the underlying
+   type is fixed. */
+#ifdef __cplusplus
+#define ORT_ENUM_BASE : int
+#else
+#define ORT_ENUM_BASE
+#endif
+
 /* On what a plugin implements the official header says noexcept. Empty here: behind a pointer typed noexcept the
    host's catch-all would never get its chance. Define it as noexcept to get the official types. */
 #ifndef ORT_PLUGIN_NOEXCEPT
@@ -117,8 +125,8 @@ def enum_text(enum: Json) -> str:
     body = "".join(f"  {e['name']} = {enum_value(e['value'])},\n" for e in enum["enumerators"])
     name = enum["name"]
     if enum["c_tag_only"]:
-        return f"enum {name} {{\n{body}}};\n"
-    return f"typedef enum {name} {{\n{body}}} {name};\n"
+        return f"enum {name} ORT_ENUM_BASE {{\n{body}}};\n"
+    return f"typedef enum {name} ORT_ENUM_BASE {{\n{body}}} {name};\n"
 
 
 def struct_text(struct: Json, types: CTypes) -> str:
