@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options, markers and fixtures of the contract tests."""
+"""Options and fixtures of the contract tests."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ def module_under_test(config: pytest.Config) -> str:
     return (
         config.getoption("--module", default=None) or os.environ.get("ONNX_LIGHT_ORT_MODULE") or "onnx_light_ort_host"
     )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Declare the markers."""
-    config.addinivalue_line("markers", "slot(*names): slots and callbacks whose contract the test states")
-    config.addinivalue_line("markers", "limit(*names): supported slots whose stated limit the test shows")
-    config.addinivalue_line("markers", "host_stricter: the host is safer here than ONNX Runtime; not collected for it")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

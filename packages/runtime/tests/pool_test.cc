@@ -9,13 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
 #include "light/error.h"
 #include "light/parallel.h"
+#include "pool_check.h"
 
 namespace {
-
-constexpr double kHeavy = 1e6;  // nanoseconds per unit: worth every thread
 
 void TestCoversEveryIndexOnce(light::ParallelBackend& pool) {
   for (const int64_t total : {1, 2, 3, 7, 11, 12, 13, 100, 10007}) {
@@ -29,23 +27,6 @@ void TestCoversEveryIndexOnce(light::ParallelBackend& pool) {
     }
   }
   pool.ParallelFor(0, kHeavy, [](int64_t, int64_t) { CHECK(false); });
-}
-
-// A body that waits until several threads are in it ends only if several threads come.
-void TestUsesSeveralThreads(light::ParallelBackend& pool) {
-  const int threads = pool.thread_count();
-  std::atomic<int> inside{0};
-  std::mutex mutex;
-  std::set<std::thread::id> seen;
-  pool.ParallelFor(threads, kHeavy, [&](int64_t begin, int64_t end) {
-    CHECK(end - begin == 1);
-    inside.fetch_add(1);
-    while (inside.load() < threads) std::this_thread::yield();
-    std::lock_guard lock(mutex);
-    seen.insert(std::this_thread::get_id());
-  });
-  CHECK(static_cast<int>(seen.size()) == threads);
-  CHECK(seen.count(std::this_thread::get_id()) == 1);
 }
 
 void TestSmallLoopsStayOnTheCaller(light::ParallelBackend& pool) {
@@ -109,7 +90,7 @@ void TestSleepAndWake(light::ParallelBackend& pool) {
   for (int round = 0; round < 20; ++round) {
     if (round % 2) pool.Quiesce();
     usleep(2000);  // longer than the workers spin
-    TestUsesSeveralThreads(pool);
+    CheckUsesSeveralThreads(pool);
   }
 }
 
@@ -132,7 +113,7 @@ int main() {
     auto pool = light::AcquirePool(threads);
     CHECK(pool->thread_count() == threads);
     TestCoversEveryIndexOnce(*pool);
-    TestUsesSeveralThreads(*pool);
+    CheckUsesSeveralThreads(*pool);
     TestSmallLoopsStayOnTheCaller(*pool);
     TestNestedLoopsRunInline(*pool);
     TestExceptions(*pool);

@@ -3,8 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
-// What a unit test here needs: a condition that is checked in every build type and says where it failed.
+// Conditions that are checked in every build type and say where they failed.
+
 #define CHECK(condition)                                                          \
   do {                                                                            \
     if (!(condition)) {                                                           \
@@ -12,3 +14,21 @@
       std::exit(1);                                                               \
     }                                                                             \
   } while (false)
+
+/// The exception of `Type` that the statement throws. It is a failure if it throws nothing.
+#define CHECK_THROWS(Type, ...)                                                                  \
+  [&]() -> Type {                                                                                \
+    try {                                                                                        \
+      __VA_ARGS__;                                                                               \
+    } catch (const Type& error) {                                                                \
+      return error;                                                                              \
+    }                                                                                            \
+    std::fprintf(stderr, "%s:%d: nothing was thrown by %s\n", __FILE__, __LINE__, #__VA_ARGS__); \
+    std::exit(1);                                                                                \
+  }()
+
+inline bool Contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return true;
+  std::fprintf(stderr, "'%s' is not in '%s'\n", part.c_str(), text.c_str());
+  return false;
+}

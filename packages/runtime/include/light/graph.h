@@ -72,18 +72,6 @@ struct GraphValue {
   const Tensor* constant() const noexcept { return is_overridable ? nullptr : initializer.get(); }
 };
 
-/// What a model says about itself.
-struct ModelInfo {
-  int64_t ir_version = 0;
-  std::string producer_name;
-  std::string producer_version;
-  std::string domain;
-  int64_t model_version = 0;
-  std::string doc_string;
-  std::vector<std::pair<std::string, std::string>> metadata;
-  OpsetImports opset_imports;
-};
-
 /// A graph with names resolved to ids, functions inlined, types and shapes inferred. Immutable once built; safe to
 /// read from any thread. Made by GraphBuilder and by nothing else. Nodes are in an order in which they can run.
 class Graph {

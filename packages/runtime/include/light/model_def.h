@@ -103,17 +103,21 @@ struct FunctionDef {
   OpsetImports opset_imports;
 };
 
-struct ModelDef {
+/// What a model says about itself.
+struct ModelInfo {
   int64_t ir_version = 0;
   std::string producer_name;
   std::string producer_version;
   std::string domain;
   int64_t model_version = 0;
   std::string doc_string;
-  GraphDef graph;
   OpsetImports opset_imports;
-  std::vector<FunctionDef> functions;
   std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+struct ModelDef : ModelInfo {
+  GraphDef graph;
+  std::vector<FunctionDef> functions;
 };
 
 }  // namespace light

@@ -38,15 +38,9 @@ std::shared_ptr<const Graph> GraphBuilder::Build(ModelDef model) const {
     options_.warn("the model: IR version " + std::to_string(model.ir_version) + " is newer than what is known, " +
                   std::to_string(kNewestIrVersion));
   }
-  auto info = std::make_shared<ModelInfo>();
-  info->ir_version = model.ir_version;
-  info->producer_name = std::move(model.producer_name);
-  info->producer_version = std::move(model.producer_version);
-  info->domain = std::move(model.domain);
-  info->model_version = model.model_version;
-  info->doc_string = std::move(model.doc_string);
-  info->metadata = std::move(model.metadata);
-  info->opset_imports = CheckedImports(model);
+  OpsetImports imports = CheckedImports(model);
+  auto info = std::make_shared<ModelInfo>(static_cast<ModelInfo&&>(model));
+  info->opset_imports = std::move(imports);
 
   FunctionInliner inliner(std::move(model.functions), model.graph, info->opset_imports);
   NameResolver resolver(inliner, info->ir_version, options_.warn);
