@@ -100,7 +100,7 @@ void CompiledPartitionsRunAmongNativeNodes(const Operators& operators) {
     const auto outputs = session.Run({Floats({1, 2})});
     CHECK((Read(outputs[0]) == std::vector<float>{5, 6}));
     CHECK((Read(outputs[1]) == std::vector<float>{6, 8}));
-    const auto& nodes = session.assignment().nodes;
+    const auto& nodes = session.program().assignment().nodes;
     CHECK(nodes[1].provider == "ToyExecutionProvider" && nodes[1].partition == 0 && nodes[1].kernel == "middle");
     CHECK(nodes[0].provider == "CPUExecutionProvider" && nodes[0].kernel == "toy::Increment");
   }

@@ -136,7 +136,7 @@ void ConstantsAreComputedOnce(Operators& operators) {
   CHECK(calls == 1);
   const auto outputs = session.Run({Floats({5})});
   CHECK(Read(outputs[0])[0] == 7 && Read(outputs[1])[0] == 2 && calls == 1);
-  CHECK(Contains(session.assignment().nodes[0].reason, "computed at preparation"));
+  CHECK(Contains(session.program().assignment().nodes[0].reason, "computed at preparation"));
 }
 
 void FailuresNameTheNodeAndLeaveNothing(Operators& operators) {

@@ -97,6 +97,7 @@ struct NodeArg {
 };
 
 struct AssignmentRow {
+  std::string graph;  ///< "" for the main graph, else the nodes and attributes on the way: `#3.body/#0.then_branch`
   int index = 0;
   std::string name;
   std::string domain;

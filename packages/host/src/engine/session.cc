@@ -31,6 +31,35 @@ std::vector<NodeArg> DescribeAll(const light::Graph& graph, const std::vector<li
   return args;
 }
 
+void ListAssignments(const light::Program& program, const std::string& path, const CustomOps& custom_ops,
+                     std::vector<AssignmentRow>& rows) {
+  for (const light::NodeAssignment& assigned : program.assignment().nodes) {
+    const light::Node& node = program.graph().node(assigned.node);
+    AssignmentRow row;
+    row.graph = path;
+    row.index = static_cast<int>(node.id);
+    row.name = node.name;
+    row.domain = node.domain;
+    row.op_type = node.op_type;
+    row.provider = assigned.provider;
+    row.kernel = assigned.kernel;
+    row.partition = assigned.partition;
+    row.reason = assigned.reason;
+    if (const LoadedLibrary* library = custom_ops.LibraryOf(assigned.entry)) {
+      row.library = library->path();
+      row.reason += library->audit() == nullptr
+                        ? "; unaudited library"
+                        : std::string("; audited as ") + library->audit()->name + " " + library->audit()->version;
+    }
+    rows.push_back(std::move(row));
+    const auto bodies = program.bodies(node.id);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      const std::string step = "#" + std::to_string(node.id) + "." + node.subgraphs[i].attribute;
+      ListAssignments(*bodies[i], path.empty() ? step : path + "/" + step, custom_ops, rows);
+    }
+  }
+}
+
 /// Runs `make` and lets nothing but HostError out.
 template <class Make>
 auto AsHost(Make&& make) {
@@ -94,26 +123,7 @@ const std::string& Session::graph_name() const noexcept { return impl_->session(
 std::vector<AssignmentRow> Session::assignments() const {
   return AsHost([&] {
     std::vector<AssignmentRow> rows;
-    const light::Graph& graph = impl_->session().graph();
-    for (const light::NodeAssignment& assigned : impl_->session().assignment().nodes) {
-      const light::Node& node = graph.node(assigned.node);
-      AssignmentRow row;
-      row.index = static_cast<int>(node.id);
-      row.name = node.name;
-      row.domain = node.domain;
-      row.op_type = node.op_type;
-      row.provider = assigned.provider;
-      row.kernel = assigned.kernel;
-      row.partition = assigned.partition;
-      row.reason = assigned.reason;
-      if (const LoadedLibrary* library = impl_->custom_ops().LibraryOf(assigned.entry)) {
-        row.library = library->path();
-        row.reason += library->audit() == nullptr
-                          ? "; unaudited library"
-                          : std::string("; audited as ") + library->audit()->name + " " + library->audit()->version;
-      }
-      rows.push_back(std::move(row));
-    }
+    ListAssignments(impl_->session().program(), "", impl_->custom_ops(), rows);
     return rows;
   });
 }

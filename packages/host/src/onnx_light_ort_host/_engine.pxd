@@ -150,6 +150,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         cbool is_optional
 
     cdef cppclass AssignmentRow:
+        string graph
         int index
         string name
         string domain

@@ -481,7 +481,7 @@ cdef class Session:
         Returns
         -------
         list of NodeAssignment
-            One per node of the graph, in the order in which they run.
+            One per node, in the order in which they run; the nodes of a subgraph after the node that it belongs to.
         """
         cdef vector[engine.AssignmentRow] rows = self.checked().assignments()
         cdef engine.AssignmentRow* row
@@ -491,5 +491,5 @@ cdef class Session:
             row = &rows[i]
             result.append(NodeAssignment(
                 row.index, text(row.name), text(row.domain), text(row.op_type), text(row.provider), text(row.kernel),
-                row.partition, text(row.reason), text(row.library)))
+                row.partition, text(row.reason), text(row.library), text(row.graph)))
         return result

@@ -42,7 +42,7 @@ def assignment_table(rows: Sequence[NodeAssignment]) -> str:
         header,
         [
             (
-                row.index,
+                f"{row.graph}/#{row.index}" if row.graph else f"#{row.index}",
                 row.name,
                 f"{row.domain}.{row.op_type}" if row.domain else row.op_type,
                 row.provider if row.partition < 0 else f"{row.provider} (group {row.partition})",

@@ -91,9 +91,12 @@ class NodeAssignment(Record):
         Why this kernel was chosen.
     library : str
         Path of the library that brought the kernel, empty for our own.
+    graph : str
+        Which graph the node is in: empty for the main graph, else the nodes and attributes on the way to a subgraph,
+        as ``#3.body/#0.then_branch``.
     """
 
-    __slots__ = ("index", "name", "domain", "op_type", "provider", "kernel", "partition", "reason", "library")
+    __slots__ = ("index", "name", "domain", "op_type", "provider", "kernel", "partition", "reason", "library", "graph")
     index: int
     name: str
     domain: str
@@ -103,6 +106,7 @@ class NodeAssignment(Record):
     partition: int
     reason: str
     library: str
+    graph: str
 
 
 class LibraryReport(Record):

@@ -30,6 +30,9 @@ struct AssignedPartition {
 
 struct Assignment {
   std::vector<NodeAssignment> nodes;  ///< by NodeId
+  /// By NodeId: of the node's subgraphs, in their order. Empty for a node whose subgraphs belong to somebody else: a
+  /// partition, or a hosted kernel.
+  std::vector<std::vector<Assignment>> bodies;
   std::vector<AssignedPartition> partitions;
 };
 
@@ -40,11 +43,11 @@ struct AssignmentSources {
   const KernelRegistry* overrides = nullptr;
   const KernelRegistry* native = nullptr;
   const KernelRegistry* custom = nullptr;
-  const KernelRegistry* fallback = nullptr;
+  const KernelRegistry* (*fallback)() = nullptr;  ///< called only when there is a node that none before it takes
 };
 
-/// Assigns every node. Throws Error (kNotImplemented) for a node that nobody runs; the message names the node, its
-/// version and types, and why each source declined.
+/// Assigns every node, those of subgraphs included. Throws Error (kNotImplemented) for a node that nobody runs; the
+/// message names the node, its version and types, and why each source declined.
 Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources);
 
 }  // namespace light

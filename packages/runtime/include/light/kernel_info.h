@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,14 +16,18 @@
 
 namespace light {
 
+class Program;
+
 /// What a kernel may know of its node when it is made. Valid during construction only, except that graph(), node() and
 /// the constant inputs live as long as the session.
 class KernelInfo {
  public:
   /// @param folded  by ValueId: results of nodes that were computed during lowering, nullptr where there is none
+  /// @param bodies  of the node's subgraphs, in their order
   KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr,
-             const std::vector<std::shared_ptr<const Value>>* folded = nullptr)
-      : graph_(graph), node_(node), budget_(budget), folded_(folded) {}
+             const std::vector<std::shared_ptr<const Value>>* folded = nullptr,
+             std::span<const std::unique_ptr<Program>> bodies = {})
+      : graph_(graph), node_(node), budget_(budget), folded_(folded), bodies_(bodies) {}
 
   const Graph& graph() const noexcept { return graph_; }
   const Node& node() const noexcept { return node_; }
@@ -39,6 +44,9 @@ class KernelInfo {
   /// The tensor of argument `i` if it is a constant (an initializer, or computed from constants alone), else nullptr.
   /// Lives as long as the session.
   const Tensor* ConstantInput(std::size_t i) const noexcept;
+  /// The subgraph in the attribute, ready to run. Lives as long as the session. Throws Error (kInvalidGraph) if the
+  /// node has no such attribute.
+  Program& Body(std::string_view attribute) const;
   /// The budget that long-lived memory of a hosted kernel is charged to; nullptr if there is none.
   MemoryBudget* budget() const noexcept { return budget_; }
 
@@ -62,6 +70,7 @@ class KernelInfo {
   const Node& node_;
   MemoryBudget* budget_;
   const std::vector<std::shared_ptr<const Value>>* folded_;
+  std::span<const std::unique_ptr<Program>> bodies_;
 };
 
 }  // namespace light

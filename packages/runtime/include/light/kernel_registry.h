@@ -36,6 +36,8 @@ struct KernelRegistration {
   std::vector<std::pair<int, int>> may_inplace;  ///< (input, output): the output may overwrite the input, same extents
   std::vector<std::pair<int, int>> aliases;      ///< (input, output): the output is a view of the input (OutputView)
   bool is_hosted = false;                        ///< runs foreign code: idle workers stop spinning before it
+  /// What the types do not tell: why the kernel does not implement this node, or "" if it does. Null: it always does.
+  std::string (*declines)(const KernelInfo& info) = nullptr;
 };
 
 struct KernelEntry {

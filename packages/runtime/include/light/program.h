@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace light {
 
 struct ProgramOptions {
   MemoryBudget* budget = nullptr;  ///< charged for buffers of runs; must outlive the program
+  /// What the enclosing program knows ahead of Graph::captures(), in their order; nullptr where it knows nothing.
+  std::vector<std::shared_ptr<const Value>> captured = {};
 };
 
 /// A graph ready to run: steps, a buffer plan, kernels, constants. Run may be called from many threads at once.
@@ -32,7 +35,10 @@ class Program {
   void Run(BoundaryIo& boundary, ParallelBackend& parallel);
 
   const Graph& graph() const noexcept;
+  /// What `bodies` of it said is with the programs of the bodies now.
   const Assignment& assignment() const noexcept;
+  /// The subgraphs of a node that are run here, in their order.
+  std::span<const std::unique_ptr<Program>> bodies(NodeId node) const noexcept;
 
  private:
   struct Impl;

@@ -25,7 +25,7 @@ class Session {
   ~Session();
 
   const Graph& graph() const noexcept;
-  const Assignment& assignment() const noexcept;
+  const Program& program() const noexcept { return *program_; }
   MemoryBudget& budget() noexcept { return budget_; }
 
   /// Checks an input against the graph's declared type. Returns "" or what is wrong, naming the input, the expected and

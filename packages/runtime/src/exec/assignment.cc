@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "light/assignment.h"
 
+#include <span>
+
 #include "light/error.h"
 
 namespace light {
@@ -62,44 +64,58 @@ void AskProvider(const Graph& graph, ExecutionProvider& provider, std::vector<bo
   }
 }
 
+struct SingleNodeSource {
+  const KernelRegistry* kernels;
+  const char* name;
+  const char* reason;
+};
+
+[[noreturn]] void FailUnassigned(const Graph& graph, const Node& node, std::span<const SingleNodeSource> asked) {
+  std::string message = "node " + node.Label() + ": nothing here runs version " + std::to_string(node.since_version) +
+                        " with inputs " + TypesOf(graph, node.inputs) + " and outputs " + TypesOf(graph, node.outputs);
+  for (const SingleNodeSource& source : asked) {
+    if (source.kernels == nullptr) continue;
+    std::string why;
+    source.kernels->Find(graph, node, &why);
+    message += std::string("; ") + source.name + ": " + why;
+  }
+  throw Error(ErrorCode::kNotImplemented, message);
+}
+
 }  // namespace
 
 Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
-  const struct {
-    const KernelRegistry* kernels;
-    const char* name;
-    const char* reason;
-  } single_node_sources[] = {
+  SingleNodeSource single_node_sources[] = {
       {sources.overrides, "override", "override chosen by the user"},
       {sources.native, "native kernels", "native kernel"},
       {sources.custom, "custom operators", "custom operator"},
-      {sources.fallback, "reference fallback", "no native kernel; reference fallback"},
+      {nullptr, "reference fallback", "no native kernel; reference fallback"},
   };
+  SingleNodeSource& fallback = single_node_sources[3];
   Assignment assignment;
   assignment.nodes.resize(graph.nodes().size());
+  assignment.bodies.resize(graph.nodes().size());
   std::vector<bool> taken(graph.nodes().size(), false);
   for (ExecutionProvider* provider : sources.providers) AskProvider(graph, *provider, taken, assignment);
   for (const Node& node : graph.nodes()) {
-    if (taken[node.id]) continue;
-    const KernelEntry* entry = nullptr;
-    for (const auto& source : single_node_sources) {
-      if (source.kernels == nullptr) continue;
-      entry = source.kernels->Find(graph, node);
-      if (entry == nullptr) continue;
-      assignment.nodes[node.id] = {node.id, kCpuProvider, entry->registration.kernel_name, -1, source.reason, entry};
-      break;
+    if (!taken[node.id]) {
+      const SingleNodeSource* chosen = nullptr;
+      const KernelEntry* entry = nullptr;
+      for (const SingleNodeSource& source : single_node_sources) {
+        if (&source == &fallback && sources.fallback != nullptr) fallback.kernels = sources.fallback();
+        if (source.kernels == nullptr) continue;
+        chosen = &source;
+        entry = source.kernels->Find(graph, node);
+        if (entry != nullptr) break;
+      }
+      if (entry == nullptr) FailUnassigned(graph, node, single_node_sources);
+      assignment.nodes[node.id] = {node.id, kCpuProvider, entry->registration.kernel_name, -1, chosen->reason, entry};
     }
-    if (entry != nullptr) continue;
-    std::string message = "node " + node.Label() + ": nothing here runs version " + std::to_string(node.since_version) +
-                          " with inputs " + TypesOf(graph, node.inputs) + " and outputs " +
-                          TypesOf(graph, node.outputs);
-    for (const auto& source : single_node_sources) {
-      if (source.kernels == nullptr) continue;
-      std::string why;
-      source.kernels->Find(graph, node, &why);
-      message += std::string("; ") + source.name + ": " + why;
+    const KernelEntry* entry = assignment.nodes[node.id].entry;
+    if (entry == nullptr || entry->registration.is_hosted) continue;
+    for (const Subgraph& body : node.subgraphs) {
+      assignment.bodies[node.id].push_back(AssignNodes(*body.graph, sources));
     }
-    throw Error(ErrorCode::kNotImplemented, message);
   }
   return assignment;
 }

@@ -2,39 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
-#include "conversions/buffer.h"
+#include "exec/growing_buffer.h"
 #include "exec/plan.h"
-#include "light/memory_budget.h"
 
 namespace light {
-
-/// Memory that grows and never shrinks, charged to a budget while it is held.
-class GrowingBuffer {
- public:
-  GrowingBuffer() = default;
-  GrowingBuffer(GrowingBuffer&& other) noexcept { *this = std::move(other); }
-  GrowingBuffer& operator=(GrowingBuffer&& other) noexcept;
-  ~GrowingBuffer() { Free(); }
-
-  /// Makes room for `bytes`; what was there is lost if it has to grow. Throws Error (kFail) over the limit.
-  void Reserve(std::size_t bytes, MemoryBudget* budget, const char* what) {
-    if (bytes > capacity_) [[unlikely]]
-      Grow(bytes, budget, what);
-  }
-  void Free() noexcept;
-  void* data() const noexcept { return data_; }
-  std::size_t capacity() const noexcept { return capacity_; }
-
- private:
-  void Grow(std::size_t bytes, MemoryBudget* budget, const char* what);
-
-  void* data_ = nullptr;
-  std::size_t capacity_ = 0;
-  MemoryBudget* budget_ = nullptr;
-};
 
 /// Scratch memory of one step after another: bump allocation in one block that is as large as the largest step needed.
 class ScratchArena {

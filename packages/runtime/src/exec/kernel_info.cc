@@ -28,6 +28,13 @@ const Tensor* KernelInfo::ConstantInput(std::size_t i) const noexcept {
   return graph_.value(id).constant();
 }
 
+Program& KernelInfo::Body(std::string_view attribute) const {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (node_.subgraphs[i].attribute == attribute) return *bodies_[i];
+  }
+  Fail(ErrorCode::kInvalidGraph, "attribute '" + std::string(attribute) + "': a graph is required, got none");
+}
+
 const Attribute* KernelInfo::FindAttribute(std::string_view name) const noexcept {
   if (const Attribute* written = node_.FindAttribute(name)) return written;
   if (node_.schema == nullptr) return nullptr;

@@ -86,6 +86,11 @@ const KernelEntry* KernelRegistry::Find(const Graph& graph, const Node& node, st
         break;
       }
     }
+    if (matches && registration.declines != nullptr) {
+      std::string declined = registration.declines(KernelInfo(graph, node));
+      matches = declined.empty();
+      if (!matches) reason = std::move(declined);
+    }
     if (matches) return entry.get();
   }
   if (why != nullptr) *why = reason;

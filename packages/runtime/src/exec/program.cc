@@ -81,6 +81,7 @@ struct Program::Impl {
   std::shared_ptr<const Graph> graph;
   Assignment assignment;  // before steps: a partition outlives the kernel that refers to it
   ConstantTable constants;
+  std::vector<std::vector<std::unique_ptr<Program>>> bodies;  // by NodeId
   std::vector<Step> steps;
   BufferPlan plan;
   MemoryBudget* budget = nullptr;
@@ -88,13 +89,27 @@ struct Program::Impl {
   std::vector<std::unique_ptr<Frame>> idle;
 
   void MakeSteps();
+  void LowerBodies(const Node& node);
   std::unique_ptr<Frame> TakeFrame();
   void GiveBack(std::unique_ptr<Frame> frame);
   void Bind(Frame& frame, BoundaryIo& boundary) const;
   void CopyOutputs(const Frame& frame, BoundaryIo& boundary) const;
 };
 
+void Program::Impl::LowerBodies(const Node& node) {
+  auto& assigned = assignment.bodies[node.id];
+  for (std::size_t i = 0; i < assigned.size(); ++i) {
+    const auto& body = node.subgraphs[i].graph;
+    ProgramOptions options;
+    options.budget = budget;
+    for (const ValueId id : body->captures()) options.captured.push_back(constants[body->value(id).outer]);
+    bodies[node.id].push_back(Lower(body, std::move(assigned[i]), options));
+  }
+  assigned.clear();
+}
+
 void Program::Impl::MakeSteps() {
+  bodies.resize(graph->nodes().size());
   std::vector<uint32_t> unit_of(graph->nodes().size());
   std::vector<NodeId> first_of;
   std::vector<uint32_t> unit_of_partition(assignment.partitions.size(), ~uint32_t{0});
@@ -138,7 +153,8 @@ void Program::Impl::MakeSteps() {
     step.is_hosted = entry.registration.is_hosted;
     FillTypes(*graph, step);
     try {
-      step.kernel = entry.make(KernelInfo(*graph, node, budget, &constants));
+      LowerBodies(node);
+      step.kernel = entry.make(KernelInfo(*graph, node, budget, &constants, bodies[node.id]));
     } catch (const std::exception&) {
       RethrowFrom("node " + node.Label());
     }
@@ -213,6 +229,8 @@ std::unique_ptr<Program> Program::Lower(std::shared_ptr<const Graph> graph, Assi
       impl->constants[id] = std::make_shared<Value>(Tensor(*values[id].initializer));
     }
   }
+  const auto& captures = impl->graph->captures();
+  for (std::size_t i = 0; i < options.captured.size(); ++i) impl->constants[captures[i]] = options.captured[i];
   impl->MakeSteps();
   for (const ValueId id : defaults) impl->constants[id] = std::make_shared<Value>(Tensor(*values[id].initializer));
   std::vector<bool> is_constant(values.size());
@@ -247,5 +265,6 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
 
 const Graph& Program::graph() const noexcept { return *impl_->graph; }
 const Assignment& Program::assignment() const noexcept { return impl_->assignment; }
+std::span<const std::unique_ptr<Program>> Program::bodies(NodeId node) const noexcept { return impl_->bodies[node]; }
 
 }  // namespace light

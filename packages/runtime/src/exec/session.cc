@@ -81,7 +81,6 @@ Session::Session(ModelDef model, const SessionConfig& config) : budget_(config.m
 Session::~Session() = default;
 
 const Graph& Session::graph() const noexcept { return program_->graph(); }
-const Assignment& Session::assignment() const noexcept { return program_->assignment(); }
 
 std::string Session::CheckInput(std::size_t i, const Value& value) const {
   const GraphValue& input = graph().value(graph().inputs().at(i));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/concat.h"
+
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/families.h"
@@ -15,39 +17,10 @@ class Concat final : public KernelBase {
   }
 
   void Run(RuntimeContext& context) override {
-    const Tensor& first = Required(context, 0, "inputs");
-    const std::size_t rank = first.rank(), count = context.input_count();
-    const auto axis = static_cast<std::size_t>(NormalizeAxis(axis_, rank));
-    Dims dims = first.dims();
-    for (std::size_t i = 1; i < count; ++i) {
-      const Tensor& input = Required(context, i, "inputs");
-      bool fits = input.rank() == rank;
-      for (std::size_t d = 0; fits && d < rank; ++d) fits = d == axis || input.dim(d) == first.dim(d);
-      if (!fits)
-        FailArgument(InputLabel(i, "inputs") + ": must agree with " + conversions::FormatExtents(first.dims()) +
-                     " in every axis but " + std::to_string(axis) + ", got " +
-                     conversions::FormatExtents(input.dims()));
-      dims[axis] += input.dim(axis);
-    }
-    Tensor& out = context.Output(0, dims);
-    if (out.element_count() == 0) return;
-    const int64_t outer = Product(dims, 0, axis), inner = Product(dims, axis + 1, rank);
-    WithMoved(first.type(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      int64_t at = 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        const Tensor& input = *context.Input(i);
-        const int64_t length = input.dim(axis) * inner;
-        const T* from = input.Data<T>();
-        T* to = out.Data<T>() + at;
-        const int64_t pitch = dims[axis] * inner;
-        if (length > 0)
-          context.ParallelFor(outer, kMoveCost<T> * static_cast<double>(length) + 2, [&](int64_t begin, int64_t end) {
-            for (int64_t o = begin; o < end; ++o) CopyRun(from + o * length, length, to + o * pitch);
-          });
-        at += length;
-      }
-    });
+    const std::size_t count = context.input_count();
+    auto** inputs = static_cast<const Tensor**>(context.TemporaryBuffer(count * sizeof(const Tensor*)));
+    for (std::size_t i = 0; i < count; ++i) inputs[i] = &Required(context, i, "inputs");
+    ConcatTensors(context, {inputs, count}, axis_);
   }
 
  private:
@@ -55,6 +28,40 @@ class Concat final : public KernelBase {
 };
 
 }  // namespace
+
+void ConcatTensors(RuntimeContext& context, std::span<const Tensor* const> inputs, int64_t signed_axis) {
+  const Tensor& first = *inputs[0];
+  const std::size_t rank = first.rank();
+  const auto axis = static_cast<std::size_t>(NormalizeAxis(signed_axis, rank));
+  Dims dims = first.dims();
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const Tensor& input = *inputs[i];
+    bool fits = input.rank() == rank;
+    for (std::size_t d = 0; fits && d < rank; ++d) fits = d == axis || input.dim(d) == first.dim(d);
+    if (!fits)
+      FailArgument(InputLabel(i, "inputs") + ": must agree with " + conversions::FormatExtents(first.dims()) +
+                   " in every axis but " + std::to_string(axis) + ", got " + conversions::FormatExtents(input.dims()));
+    dims[axis] += input.dim(axis);
+  }
+  Tensor& out = context.Output(0, dims);
+  if (out.element_count() == 0) return;
+  const int64_t outer = Product(dims, 0, axis), inner = Product(dims, axis + 1, rank);
+  WithMoved(first.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    int64_t at = 0;
+    for (const Tensor* input : inputs) {
+      const int64_t length = input->dim(axis) * inner;
+      const T* from = input->Data<T>();
+      T* to = out.Data<T>() + at;
+      const int64_t pitch = dims[axis] * inner;
+      if (length > 0)
+        context.ParallelFor(outer, kMoveCost<T> * static_cast<double>(length) + 2, [&](int64_t begin, int64_t end) {
+          for (int64_t o = begin; o < end; ++o) CopyRun(from + o * length, length, to + o * pitch);
+        });
+      at += length;
+    }
+  });
+}
 
 void RegisterConcat(KernelRegistry& registry) {
   registry.RegisterKernelFn(Registration("Concat", 1, 13, {}), MakeKernel<Concat>);

@@ -11,14 +11,18 @@ const KernelRegistry& NativeKernels() {
     RegisterComparison(*kernels);
     RegisterConcat(*kernels);
     RegisterConstant(*kernels);
+    RegisterControlFlow(*kernels);
     RegisterConv(*kernels);
     RegisterGather(*kernels);
     RegisterGemm(*kernels);
     RegisterMatMul(*kernels);
     RegisterNormalization(*kernels);
+    RegisterOptional(*kernels);
     RegisterPooling(*kernels);
     RegisterPow(*kernels);
     RegisterReduce(*kernels);
+    RegisterScan(*kernels);
+    RegisterSequence(*kernels);
     RegisterSlice(*kernels);
     RegisterSoftmax(*kernels);
     RegisterTranspose(*kernels);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/growing_buffer.h"
+#include "light/boundary_io.h"
+#include "light/kernel_info.h"
+#include "light/program.h"
+#include "light/runtime_context.h"
+
+namespace light {
+
+/// A subgraph of a control-flow node, ready to run. Kept by the node's kernel.
+class Body {
+ public:
+  /// Throws Error (kInvalidGraph) if the node has no graph in that attribute.
+  Body(const KernelInfo& info, std::string_view attribute);
+
+  Program& program() const noexcept { return program_; }
+  const Graph& graph() const noexcept { return program_.graph(); }
+  std::size_t input_count() const noexcept { return graph().inputs().size(); }
+  std::size_t output_count() const noexcept { return graph().outputs().size(); }
+  const ValueType& OutputType(std::size_t i) const noexcept { return graph().value(graph().outputs()[i]).type; }
+  /// Throws Error (kInvalidGraph), naming the attribute, if the counts differ.
+  void ExpectArguments(std::size_t inputs, std::size_t outputs) const;
+  /// Index into Node::captures() of the body's capture `i`.
+  std::size_t capture(std::size_t i) const noexcept { return captures_[i]; }
+
+ private:
+  Program& program_;
+  std::string attribute_;
+  std::vector<std::size_t> captures_;
+};
+
+/// One run of a body after another, within one run of its node. Derived classes say where outputs go.
+class BodyIo : public BoundaryIo {
+ public:
+  BodyIo(RuntimeContext& context, const Body& body)
+      : context_(context), body_(body), inputs_(body.input_count(), nullptr) {}
+
+  void Bind(std::size_t i, const Value& value) noexcept { inputs_[i] = &value; }
+  void Run() { body_.program().Run(*this, context_.parallel()); }
+
+  const Value& Input(std::size_t i) final {
+    return i < inputs_.size() ? *inputs_[i] : context_.CaptureValue(body_.capture(i - inputs_.size()));
+  }
+
+ protected:
+  RuntimeContext& context() noexcept { return context_; }
+
+ private:
+  RuntimeContext& context_;
+  const Body& body_;
+  std::vector<const Value*> inputs_;
+};
+
+/// A value that goes from one run of a body to the next: the body reads one, and writes the other.
+class CarriedValue {
+ public:
+  /// Starts with a value that is only read.
+  CarriedValue(const Value& initial, MemoryBudget* budget) : current_(initial), budget_(budget) {}
+
+  const Value& current() const noexcept { return current_; }
+  Tensor& MakeNext(ElementType type, std::span<const int64_t> dims);
+  void SetNext(Value value) { next_ = std::move(value); }
+  /// What was written last is read from now on.
+  void Advance() noexcept;
+  /// Publishes the current value as output `i` of the node.
+  void Finish(RuntimeContext& context, std::size_t i) const;
+
+ private:
+  Value current_;
+  Value next_;
+  GrowingBuffer memory_;       // of next_
+  GrowingBuffer read_memory_;  // of current_
+  MemoryBudget* budget_;
+};
+
+/// Tensors of one type and shape that a body makes, one a run, kept one behind the other.
+class StackedOutput {
+ public:
+  /// @param name  for messages, as `scan output 1`
+  StackedOutput(std::string name, MemoryBudget* budget) : name_(std::move(name)), budget_(budget) {}
+
+  /// Memory for the next tensor. Throws Error if its shape or type differs from the first one's.
+  Tensor& Next(ElementType type, std::span<const int64_t> dims);
+  /// Publishes all as output `i` of the node, joined along a new axis `axis`.
+  /// @param element  static type of one of them, for its extents when there is none; an unknown extent counts as 0
+  /// @param backwards  the last one first
+  void Finish(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t axis, bool backwards) const;
+
+ private:
+  std::string name_;
+  MemoryBudget* budget_;
+  int64_t count_ = 0;
+  Tensor last_;
+  GrowingBuffer memory_;
+  std::vector<Tensor> strings_;
+};
+
+/// Copies the part of `whole` at `index` of axis `axis` to `part`, which has the other extents.
+void CopySlice(const Tensor& whole, std::size_t axis, int64_t index, Tensor& part);
+
+}  // namespace light

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences of tensors. Elements have storage of their own, so sequences share them: copying one costs no tensor.
+#include <algorithm>
+
+#include "conversions/shape.h"
+#include "kernels/arguments.h"
+#include "kernels/body.h"
+#include "kernels/concat.h"
+#include "kernels/families.h"
+#include "kernels/moved.h"
+
+namespace light {
+namespace {
+
+/// `position` counted from the front. Throws Error if it is not in [-count, count - 1 + `beyond`].
+std::size_t ReadPosition(const Tensor& tensor, std::size_t count, int64_t beyond) {
+  const Dims given = ReadIntegers(tensor, tensor.rank() == 0 ? 0 : 1, "position");
+  if (given.rank() != 1) FailArgument("position: must be one integer, got " + Describe(tensor));
+  const auto n = static_cast<int64_t>(count);
+  const int64_t position = given[0] < 0 ? given[0] + n : given[0];
+  if (position < 0 || position >= n + beyond) {
+    FailArgument("position: must be in [" + std::to_string(-n) + ", " + std::to_string(n - 1 + beyond) +
+                 "] for a sequence of " + std::to_string(n) + ", got " + std::to_string(given[0]));
+  }
+  return static_cast<std::size_t>(position);
+}
+
+class SequenceConstruct final : public KernelBase {
+ public:
+  explicit SequenceConstruct(const KernelInfo&) {}
+  void Run(RuntimeContext& context) override {
+    Sequence result;
+    for (std::size_t i = 0; i < context.input_count(); ++i) {
+      result.elements.emplace_back(Required(context, i, "inputs").Clone());
+    }
+    result.element_type = ValueType::Tensor(result.elements[0].tensor().type(), Shape());
+    context.SetOutputValue(0, Value(std::move(result)));
+  }
+};
+
+class SequenceEmpty final : public KernelBase {
+ public:
+  explicit SequenceEmpty(const KernelInfo& info) : element_(*info.OutputType(0)->inner) {}
+  void Run(RuntimeContext& context) override { context.SetOutputValue(0, Value(Sequence{element_, {}})); }
+
+ private:
+  ValueType element_;
+};
+
+class SequenceLength final : public KernelBase {
+ public:
+  explicit SequenceLength(const KernelInfo&) {}
+  void Run(RuntimeContext& context) override {
+    *context.Output(0, {}).Data<int64_t>() = static_cast<int64_t>(context.InputValue(0).sequence().elements.size());
+  }
+};
+
+class SequenceAt final : public KernelBase {
+ public:
+  explicit SequenceAt(const KernelInfo&) {}
+  void Run(RuntimeContext& context) override {
+    const auto& elements = context.InputValue(0).sequence().elements;
+    const Tensor& element = elements[ReadPosition(Required(context, 1, "position"), elements.size(), 0)].tensor();
+    CopyElements(element, context.Output(0, element.dims()));
+  }
+};
+
+class SequenceInsert final : public KernelBase {
+ public:
+  explicit SequenceInsert(const KernelInfo&) {}
+  void Run(RuntimeContext& context) override {
+    const Sequence& sequence = context.InputValue(0).sequence();
+    const Tensor& tensor = Required(context, 1, "tensor");
+    const Tensor* position = context.Input(2);
+    const std::size_t count = sequence.elements.size();
+    const std::size_t at = position == nullptr ? count : ReadPosition(*position, count, 1);
+    Sequence result{sequence.element_type, {}};
+    result.elements.reserve(count + 1);
+    result.elements = sequence.elements;
+    result.elements.insert(result.elements.begin() + static_cast<std::ptrdiff_t>(at), Value(tensor.Clone()));
+    context.SetOutputValue(0, Value(std::move(result)));
+  }
+};
+
+class SequenceErase final : public KernelBase {
+ public:
+  explicit SequenceErase(const KernelInfo&) {}
+  void Run(RuntimeContext& context) override {
+    Sequence result = context.InputValue(0).sequence();
+    const std::size_t count = result.elements.size();
+    const Tensor* position = context.Input(1);
+    if (count == 0) FailArgument(InputLabel(0, "input_sequence") + ": must have an element to erase, got none");
+    const std::size_t at = position == nullptr ? count - 1 : ReadPosition(*position, count, 0);
+    result.elements.erase(result.elements.begin() + static_cast<std::ptrdiff_t>(at));
+    context.SetOutputValue(0, Value(std::move(result)));
+  }
+};
+
+class SplitToSequence final : public KernelBase {
+ public:
+  explicit SplitToSequence(const KernelInfo& info)
+      : axis_(info.Int("axis", 0)), keeps_axis_(info.Int("keepdims", 1) != 0 || info.HasInput(1)) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& input = Required(context, 0, "input");
+    const auto axis = static_cast<std::size_t>(NormalizeAxis(axis_, input.rank()));
+    const int64_t extent = input.dim(axis);
+    Sequence result{ValueType::Tensor(input.type(), Shape()), {}};
+    int64_t first = 0;
+    for (const int64_t length : Lengths(context, extent)) {
+      Dims dims = input.dims();
+      dims[axis] = length;
+      Tensor part = Tensor::Allocate(input.type(), dims);
+      CopyPart(input, axis, first, part);
+      if (!keeps_axis_) {
+        for (std::size_t d = axis; d + 1 < dims.rank(); ++d) dims[d] = dims[d + 1];
+        dims.Resize(dims.rank() - 1);
+        part.Reshape(input.type(), dims);
+      }
+      result.elements.emplace_back(std::move(part));
+      first += length;
+    }
+    context.SetOutputValue(0, Value(std::move(result)));
+  }
+
+ private:
+  static std::vector<int64_t> Lengths(RuntimeContext& context, int64_t extent) {
+    const Tensor* split = context.Input(1);
+    if (split == nullptr) return std::vector<int64_t>(static_cast<std::size_t>(extent), 1);
+    const Dims given = ReadIntegers(*split, 1, "split");
+    std::vector<int64_t> lengths;
+    if (split->rank() == 0) {
+      if (given[0] < 1) FailArgument(InputLabel(1, "split") + ": must be positive, got " + std::to_string(given[0]));
+      for (int64_t at = 0; at < extent; at += given[0]) lengths.push_back(std::min(given[0], extent - at));
+      return lengths;
+    }
+    int64_t total = 0;
+    for (const int64_t length : given.span()) {
+      if (length < 0 || length > extent - total) {
+        total = -1;
+        break;
+      }
+      total += length;
+    }
+    if (total != extent) {
+      FailArgument(InputLabel(1, "split") + ": lengths must not be negative and must add up to " +
+                   std::to_string(extent) + ", got " + conversions::FormatExtents(given));
+    }
+    lengths.assign(given.span().begin(), given.span().end());
+    return lengths;
+  }
+
+  static void CopyPart(const Tensor& whole, std::size_t axis, int64_t first, Tensor& part) {
+    if (part.element_count() == 0) return;
+    const int64_t blocks = Product(whole.dims(), 0, axis), inner = Product(whole.dims(), axis + 1, whole.rank());
+    WithMoved(whole.type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const int64_t length = part.dim(axis) * inner, pitch = whole.dim(axis) * inner;
+      for (int64_t b = 0; b < blocks; ++b)
+        CopyRun(whole.Data<T>() + b * pitch + first * inner, length, part.Data<T>() + b * length);
+    });
+  }
+
+  int64_t axis_;
+  bool keeps_axis_;
+};
+
+class ConcatFromSequence final : public KernelBase {
+ public:
+  explicit ConcatFromSequence(const KernelInfo& info)
+      : axis_(info.Int("axis", 0)), new_axis_(info.Int("new_axis", 0) != 0) {}
+
+  void Run(RuntimeContext& context) override {
+    const auto& elements = context.InputValue(0).sequence().elements;
+    if (elements.empty()) FailArgument(InputLabel(0, "input_sequence") + ": must have elements, got none");
+    std::vector<Tensor> views;
+    std::vector<const Tensor*> inputs;
+    for (const Value& element : elements) views.push_back(element.tensor());
+    for (Tensor& view : views) {
+      if (new_axis_) {
+        Dims dims = view.dims();
+        const auto axis = static_cast<std::size_t>(NormalizeAxis(axis_, dims.rank() + 1));
+        dims.Resize(dims.rank() + 1);
+        for (std::size_t d = dims.rank() - 1; d > axis; --d) dims[d] = dims[d - 1];
+        dims[axis] = 1;
+        view.Reshape(view.type(), dims);
+      }
+      inputs.push_back(&view);
+    }
+    ConcatTensors(context, inputs, axis_);
+  }
+
+ private:
+  int64_t axis_;
+  bool new_axis_;
+};
+
+template <class Kernel>
+void Register(KernelRegistry& registry, const char* op_type, std::vector<TypeConstraint> constraints = {}) {
+  registry.RegisterKernelFn(Registration(op_type, 11, 24, std::move(constraints)), MakeKernel<Kernel>);
+}
+
+}  // namespace
+
+void RegisterSequence(KernelRegistry& registry) {
+  Register<ConcatFromSequence>(registry, "ConcatFromSequence");
+  Register<SequenceAt>(registry, "SequenceAt");
+  Register<SequenceConstruct>(registry, "SequenceConstruct");
+  Register<SequenceEmpty>(registry, "SequenceEmpty");
+  Register<SequenceErase>(registry, "SequenceErase");
+  Register<SequenceInsert>(registry, "SequenceInsert");
+  Register<SequenceLength>(registry, "SequenceLength");
+  Register<SplitToSequence>(registry, "SplitToSequence", {{"T", WholeByteTensors()}});
+}
+
+}  // namespace light
