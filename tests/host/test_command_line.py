@@ -97,7 +97,7 @@ def test_explain(model):
     done = command("explain", model)
     assert done.returncode == 0, done.stderr
     row = done.stdout.splitlines()[2]
-    assert row.split()[:4] == ["0", "plus", "Add", "CPUExecutionProvider"]
+    assert row.split()[:4] == ["#0", "plus", "Add", "CPUExecutionProvider"]
 
 
 def test_inspect(fixtures):

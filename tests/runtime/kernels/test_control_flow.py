@@ -279,7 +279,7 @@ def test_scan_inputs_must_be_equally_long() -> None:
     }
     """)
     assert session.run(None, {"x": np.ones(2, np.float32), "y": np.ones(2, np.float32)})[0].tolist() == [2, 2]
-    with pytest.raises(OrtHostError, match="input 1 .*: must be as long as the first one, 2, got 3"):
+    with pytest.raises(OrtHostError, match=r"input 1 .*: must be as long as the first one, 2, got 3"):
         session.run(None, {"x": np.ones(2, np.float32), "y": np.ones(3, np.float32)})
 
 
