@@ -8,19 +8,36 @@ namespace light {
 // One function per file of kernels; NativeKernels() calls them all.
 
 void RegisterArithmetic(KernelRegistry& registry);
+void RegisterAveragePooling(KernelRegistry& registry);
+void RegisterBatchNormalization(KernelRegistry& registry);
 void RegisterCast(KernelRegistry& registry);
 void RegisterComparison(KernelRegistry& registry);
 void RegisterConcat(KernelRegistry& registry);
 void RegisterConstant(KernelRegistry& registry);
 void RegisterControlFlow(KernelRegistry& registry);
 void RegisterConv(KernelRegistry& registry);
+void RegisterConvTranspose(KernelRegistry& registry);
+void RegisterDequantize(KernelRegistry& registry);
+void RegisterDet(KernelRegistry& registry);
+void RegisterDropout(KernelRegistry& registry);
+void RegisterEinsum(KernelRegistry& registry);
 void RegisterGather(KernelRegistry& registry);
 void RegisterGemm(KernelRegistry& registry);
+void RegisterGlobalPooling(KernelRegistry& registry);
+void RegisterGroupNormalization(KernelRegistry& registry);
+void RegisterIntegerConv(KernelRegistry& registry);
+void RegisterIntegerMatMul(KernelRegistry& registry);
+void RegisterLayerNormalization(KernelRegistry& registry);
+void RegisterLpNormalization(KernelRegistry& registry);
+void RegisterLrn(KernelRegistry& registry);
 void RegisterMatMul(KernelRegistry& registry);
+void RegisterMaxUnpool(KernelRegistry& registry);
+void RegisterMeanVarianceNormalization(KernelRegistry& registry);
 void RegisterNormalization(KernelRegistry& registry);
 void RegisterOptional(KernelRegistry& registry);
 void RegisterPooling(KernelRegistry& registry);
 void RegisterPow(KernelRegistry& registry);
+void RegisterQuantize(KernelRegistry& registry);
 void RegisterReduce(KernelRegistry& registry);
 void RegisterScan(KernelRegistry& registry);
 void RegisterSequence(KernelRegistry& registry);
