@@ -7,20 +7,26 @@ namespace light {
 
 // One function per file of kernels; NativeKernels() calls them all.
 
+void RegisterActivation(KernelRegistry& registry);
+void RegisterArgReduce(KernelRegistry& registry);
 void RegisterArithmetic(KernelRegistry& registry);
 void RegisterAveragePooling(KernelRegistry& registry);
 void RegisterBatchNormalization(KernelRegistry& registry);
+void RegisterBitwise(KernelRegistry& registry);
 void RegisterCast(KernelRegistry& registry);
+void RegisterClip(KernelRegistry& registry);
 void RegisterComparison(KernelRegistry& registry);
 void RegisterConcat(KernelRegistry& registry);
 void RegisterConstant(KernelRegistry& registry);
 void RegisterControlFlow(KernelRegistry& registry);
 void RegisterConv(KernelRegistry& registry);
 void RegisterConvTranspose(KernelRegistry& registry);
+void RegisterCumProd(KernelRegistry& registry);
 void RegisterDequantize(KernelRegistry& registry);
 void RegisterDet(KernelRegistry& registry);
 void RegisterDropout(KernelRegistry& registry);
 void RegisterEinsum(KernelRegistry& registry);
+void RegisterFloatClass(KernelRegistry& registry);
 void RegisterGather(KernelRegistry& registry);
 void RegisterGemm(KernelRegistry& registry);
 void RegisterGlobalPooling(KernelRegistry& registry);
@@ -28,23 +34,30 @@ void RegisterGroupNormalization(KernelRegistry& registry);
 void RegisterIntegerConv(KernelRegistry& registry);
 void RegisterIntegerMatMul(KernelRegistry& registry);
 void RegisterLayerNormalization(KernelRegistry& registry);
+void RegisterLogic(KernelRegistry& registry);
 void RegisterLpNormalization(KernelRegistry& registry);
 void RegisterLrn(KernelRegistry& registry);
 void RegisterMatMul(KernelRegistry& registry);
 void RegisterMaxUnpool(KernelRegistry& registry);
 void RegisterMeanVarianceNormalization(KernelRegistry& registry);
+void RegisterMod(KernelRegistry& registry);
 void RegisterNormalization(KernelRegistry& registry);
 void RegisterOptional(KernelRegistry& registry);
 void RegisterPooling(KernelRegistry& registry);
 void RegisterPow(KernelRegistry& registry);
+void RegisterPRelu(KernelRegistry& registry);
 void RegisterQuantize(KernelRegistry& registry);
 void RegisterReduce(KernelRegistry& registry);
+void RegisterReduceNorm(KernelRegistry& registry);
+void RegisterRounding(KernelRegistry& registry);
 void RegisterScan(KernelRegistry& registry);
 void RegisterSequence(KernelRegistry& registry);
 void RegisterSlice(KernelRegistry& registry);
 void RegisterSoftmax(KernelRegistry& registry);
 void RegisterTranspose(KernelRegistry& registry);
+void RegisterTrigonometry(KernelRegistry& registry);
 void RegisterUnary(KernelRegistry& registry);
+void RegisterVariadic(KernelRegistry& registry);
 void RegisterViews(KernelRegistry& registry);
 void RegisterWhere(KernelRegistry& registry);
 
