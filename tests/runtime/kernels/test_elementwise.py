@@ -152,7 +152,24 @@ UNARY: dict[str, tuple[int, Callable[[float], float], float, float]] = {
     "Relu": (6, lambda x: max(x, 0.0), -3, 3),
     "Sigmoid": (6, lambda x: 1 / (1 + math.exp(-x)), -20, 20),
     "Tanh": (6, math.tanh, -8, 8),
+    "Acos": (7, math.acos, -0.9, 0.9),
+    "Acosh": (9, math.acosh, 1.5, 50),
+    "Asin": (7, math.asin, -0.9, 0.9),
+    "Asinh": (9, math.asinh, -50, 50),
+    "Atan": (7, math.atan, -50, 50),
+    "Atanh": (9, math.atanh, -0.9, 0.9),
+    "Ceil": (6, math.ceil, -9, 9),
+    "Cos": (7, math.cos, -1.5, 1.5),
+    "Cosh": (9, math.cosh, -5, 5),
+    "Floor": (6, math.floor, -9, 9),
+    "Reciprocal": (6, lambda x: 1 / x, 0.1, 9),
+    "Round": (11, round, -9, 9),
+    "Sign": (9, lambda x: float(np.sign(x)), -3, 3),
+    "Sin": (7, math.sin, -1.5, 1.5),
+    "Sinh": (9, math.sinh, -5, 5),
+    "Tan": (7, math.tan, -1.2, 1.2),
 }
+BFLOAT16_SINCE_22 = {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Round", "Sin", "Sinh", "Tan"}
 
 
 @pytest.mark.parametrize("op_type", UNARY)
@@ -163,7 +180,8 @@ def test_unary(run_node: Any, rng: Any, op_type: str, dtype: Any, shape: Any) ->
     if dtype is np.float16 and op_type in ("Exp", "Sigmoid"):
         low, high = -9, 9  # results that are normal numbers of the type
     x = np.asarray(rng.uniform(low, high, shape)).astype(dtype)
-    opset = max(opset, 13) if dtype is ml_dtypes.bfloat16 else opset
+    if dtype is ml_dtypes.bfloat16:
+        opset = 22 if op_type in BFLOAT16_SINCE_22 else 13
     (got,) = run_node(op_type, [x], opset, threads=2)
     want = np.array([function(float(v)) for v in x.ravel()]).reshape(shape)
     tolerance = TOLERANCE[np.dtype(dtype).name]
@@ -182,14 +200,37 @@ def test_unary(run_node: Any, rng: Any, op_type: str, dtype: Any, shape: Any) ->
         ("Sigmoid", [1, 0, math.nan, 1, 0, 0.5]),
         ("Sqrt", [math.inf, math.nan, math.nan, 1e15, math.nan, 0]),
         ("Relu", [math.inf, 0, math.nan, 1e30, 0, 0]),
+        ("Reciprocal", [0, 0, math.nan, 1e-30, -1e-30, math.inf]),
+        ("Sign", [1, -1, math.nan, 1, -1, 0]),
+        ("Floor", [math.inf, -math.inf, math.nan, 1e30, -1e30, 0]),
+        ("Atan", [math.pi / 2, -math.pi / 2, math.nan, math.pi / 2, -math.pi / 2, 0]),
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_unary_at_the_edges(run_node: Any, op_type: str, expected: Any, dtype: Any) -> None:
     x = np.array([math.inf, -math.inf, math.nan, 1e30, -1e30, 0], dtype)
     for repeat in (1, 5):  # within a vector and in its tail
-        (got,) = run_node(op_type, [np.tile(x, repeat)], 13)
+        (got,) = run_node(op_type, [np.tile(x, repeat)], 14)
         np.testing.assert_allclose(got, np.tile(np.array(expected, dtype), repeat), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_round_takes_halves_to_even(run_node: Any, dtype: Any) -> None:
+    x = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5], dtype)
+    (got,) = run_node("Round", [x], 22)
+    assert got.astype(np.float64).tolist() == [-2, -2, 0, 0, 2, 2, 4]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("opset", [20])
+def test_is_nan_and_is_inf(run_node: Any, dtype: Any, opset: int) -> None:
+    x = np.array([math.nan, math.inf, -math.inf, 0, 1, -1], dtype)
+    bools = [TensorProto.BOOL]
+    assert run_node("IsNaN", [x], opset, bools)[0].tolist() == [True] + [False] * 5
+    for negative, positive in [(0, 0), (0, 1), (1, 0), (1, 1)]:
+        (got,) = run_node("IsInf", [x], opset, bools, detect_negative=negative, detect_positive=positive)
+        assert got.tolist() == [False, bool(positive), bool(negative), False, False, False]
+    assert run_node("IsInf", [x], opset, bools)[0].tolist() == [False, True, True, False, False, False]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -198,6 +239,9 @@ def test_unary_of_integers(run_node: Any, dtype: Any) -> None:
     x = np.array([info.min, info.max, 0, 5], dtype)
     zero = np.zeros((), dtype)
     assert run_node("Abs", [x], 13)[0].tolist() == wrapped(lambda v, _: abs(v), x, zero).tolist()
+    assert run_node("Sign", [x], 13)[0].tolist() == [(v > 0) - (v < 0) for v in x.tolist()]
+    erf = [int(math.erf(v)) for v in (info.min, info.max, 0, 5)]
+    assert run_node("Erf", [x], 9)[0].tolist() == erf
     if info.min < 0:
         assert run_node("Neg", [x], 13)[0].tolist() == wrapped(lambda v, _: -v, x, zero).tolist()
         assert run_node("Relu", [x], 14)[0].tolist() == [0, info.max, 0, 5]

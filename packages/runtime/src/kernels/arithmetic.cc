@@ -2,6 +2,7 @@
 // Add, Div, Mul, Sub.
 #include "kernels/binary.h"
 #include "kernels/families.h"
+#include "kernels/scalar.h"
 #include "kernels/simd_dispatch.h"
 
 namespace light {
@@ -9,19 +10,12 @@ namespace {
 
 using simd::SimdTable;
 
-// Integers wrap; the detour through an unsigned type of at least 32 bits keeps that defined.
-template <class T>
-using Wrapping = std::make_unsigned_t<std::common_type_t<T, int32_t>>;
-
 struct AddOp {
   static constexpr auto kBoth = &SimdTable::add;
   static constexpr auto kScalarRight = &SimdTable::add_scalar;
   template <class T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return a + b;
-    else
-      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    return WrappingAdd(a, b);
   }
 };
 struct SubOp {
@@ -30,10 +24,7 @@ struct SubOp {
   static constexpr auto kScalarLeft = &SimdTable::scalar_sub;
   template <class T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return a - b;
-    else
-      return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    return WrappingSubtract(a, b);
   }
 };
 struct MulOp {
@@ -41,10 +32,7 @@ struct MulOp {
   static constexpr auto kScalarRight = &SimdTable::mul_scalar;
   template <class T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return a * b;
-    else
-      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    return WrappingMultiply(a, b);
   }
 };
 struct DivOp {
@@ -59,7 +47,7 @@ struct DivOp {
       if (b == 0) FailArgument("input 1 (B): an integer cannot be divided by zero");
       if constexpr (std::is_signed_v<T>) {
         // The lowest value by -1 wraps; the processor would trap.
-        if (b == -1) return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));
+        if (b == -1) return WrappingSubtract(T{0}, a);
       }
       return static_cast<T>(a / b);
     }

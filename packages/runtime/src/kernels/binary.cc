@@ -6,27 +6,40 @@
 
 namespace light {
 
-BinaryKernel::BinaryKernel(const KernelInfo& info, const BinaryLoops& loops)
-    : loops_(loops), legacy_(info.since_version() < 7) {
-  if (!legacy_) return;
+BinaryKernel::BinaryKernel(const KernelInfo& info, const BinaryLoops& loops, BinaryAlignment alignment)
+    : loops_(loops),
+      alignment_(alignment),
+      a_name_(info.node().schema->InputFormal(0)->name),
+      b_name_(info.node().schema->InputFormal(1)->name) {
+  if (alignment != BinaryAlignment::kAttributes) return;
   legacy_broadcast_ = info.Int("broadcast", 0) != 0;
   has_axis_ = info.HasAttribute("axis");
   axis_ = info.Int("axis", 0);
 }
 
-// The extents of b with ones behind, so that the usual alignment from the right puts it where `axis` says.
-Dims BinaryKernel::LegacyExtents(const Dims& a, const Dims& b) const {
+// The extents of b with ones behind, so that the usual alignment from the right puts it where it belongs.
+Dims BinaryKernel::Aligned(const Dims& a, const Dims& b) const {
+  if (alignment_ == BinaryAlignment::kAttributes) return AlignedByAttributes(a, b);
+  if (alignment_ != BinaryAlignment::kChannels || b.rank() != 1 || a.rank() < 2 || b[0] != a[1]) return b;
+  Dims extents;
+  extents.Resize(a.rank() - 1);
+  std::fill_n(extents.data(), extents.rank(), 1);
+  extents[0] = b[0];
+  return extents;
+}
+
+Dims BinaryKernel::AlignedByAttributes(const Dims& a, const Dims& b) const {
   if (!legacy_broadcast_) {
     if (!a.Equals(b))
-      FailArgument("input 1 (B): without broadcast=1 the extents must be " + conversions::FormatExtents(a) + ", got " +
-                   conversions::FormatExtents(b));
+      FailArgument(InputLabel(1, b_name_) + ": without broadcast=1 the extents must be " +
+                   conversions::FormatExtents(a) + ", got " + conversions::FormatExtents(b));
     return b;
   }
   if (!has_axis_) return b;
   const auto axis = static_cast<std::size_t>(NormalizeAxis(axis_, a.rank()));
   if (axis + b.rank() > a.rank())
-    FailArgument("input 1 (B): must fit into " + conversions::FormatExtents(a) + " from axis " + std::to_string(axis) +
-                 " on, got " + conversions::FormatExtents(b));
+    FailArgument(InputLabel(1, b_name_) + ": must fit into " + conversions::FormatExtents(a) + " from axis " +
+                 std::to_string(axis) + " on, got " + conversions::FormatExtents(b));
   Dims extents;
   extents.Resize(a.rank() - axis);
   for (std::size_t d = 0; d < extents.rank(); ++d) extents[d] = d < b.rank() ? b[d] : 1;
@@ -34,8 +47,8 @@ Dims BinaryKernel::LegacyExtents(const Dims& a, const Dims& b) const {
 }
 
 void BinaryKernel::Run(RuntimeContext& context) {
-  const Tensor& a = Required(context, 0, "A");
-  const Tensor& b = Required(context, 1, "B");
+  const Tensor& a = Required(context, 0, a_name_);
+  const Tensor& b = Required(context, 1, b_name_);
   const char* left = static_cast<const char*>(a.data());
   const char* right = static_cast<const char*>(b.data());
   const BinaryLoops& loops = loops_;
@@ -47,11 +60,12 @@ void BinaryKernel::Run(RuntimeContext& context) {
     });
     return;
   }
-  const Dims legacy = legacy_ ? LegacyExtents(a.dims(), b.dims()) : Dims();
-  const Dims* inputs[] = {&a.dims(), legacy_ ? &legacy : &b.dims()};
+  const bool mutual = alignment_ == BinaryAlignment::kMutual;
+  const Dims aligned = mutual ? Dims() : Aligned(a.dims(), b.dims());
+  const Dims* inputs[] = {&a.dims(), mutual ? &b.dims() : &aligned};
   const BroadcastPlan plan(inputs);
-  if (legacy_ && !plan.out.Equals(a.dims()))
-    FailArgument("input 1 (B): must broadcast to " + conversions::FormatExtents(a.dims()) + ", got " +
+  if (!mutual && !plan.out.Equals(a.dims()))
+    FailArgument(InputLabel(1, b_name_) + ": must broadcast to " + conversions::FormatExtents(a.dims()) + ", got " +
                  conversions::FormatExtents(b.dims()));
   char* out = static_cast<char*>(context.Output(0, plan.out).data());
   const BinaryLoops::Fn loop = !plan.advances(0)  ? loops.scalar_left

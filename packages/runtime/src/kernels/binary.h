@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "kernels/arguments.h"
 #include "kernels/element.h"
@@ -59,21 +61,45 @@ struct GenericLoops {
   }
 };
 
-/// A node with two inputs that broadcast against each other; also with the `broadcast` and `axis` attributes of the
-/// versions before 7, where only the second input broadcasts.
+/// How the extents of the second input meet those of the first.
+enum class BinaryAlignment : uint8_t {
+  kMutual,      ///< either broadcasts to the other
+  kAttributes,  ///< before version 7: only the second broadcasts, as the attributes `broadcast` and `axis` say
+  kToFirst,     ///< only the second broadcasts
+  kChannels,    ///< as kToFirst, and a vector lies along axis 1
+};
+
+/// A node with two inputs that broadcast.
 class BinaryKernel final : public KernelBase {
  public:
-  BinaryKernel(const KernelInfo& info, const BinaryLoops& loops);
+  BinaryKernel(const KernelInfo& info, const BinaryLoops& loops, BinaryAlignment alignment);
+  /// With the usual alignment of the node's version.
+  BinaryKernel(const KernelInfo& info, const BinaryLoops& loops)
+      : BinaryKernel(info, loops, info.since_version() < 7 ? BinaryAlignment::kAttributes : BinaryAlignment::kMutual) {}
   void Run(RuntimeContext& context) override;
 
  private:
-  Dims LegacyExtents(const Dims& a, const Dims& b) const;
+  Dims Aligned(const Dims& a, const Dims& b) const;
+  Dims AlignedByAttributes(const Dims& a, const Dims& b) const;
 
   BinaryLoops loops_;
-  bool legacy_;
+  BinaryAlignment alignment_;
+  std::string a_name_;
+  std::string b_name_;
   bool legacy_broadcast_ = false;
   bool has_axis_ = false;
   int64_t axis_ = 0;
 };
+
+/// The kernel of Op::Apply(T, T) -> T for the T in `types` that the inputs have.
+template <class Op, class Types>
+std::unique_ptr<KernelBase> MakeBinaryKernel(const KernelInfo& info, Types types, double cost,
+                                             BinaryAlignment alignment = BinaryAlignment::kMutual) {
+  return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
+    using T = typename decltype(tag)::type;
+    const BinaryLoops loops = GenericLoops<Op, T, T, T>::Get(kIsSmallFloat<T> ? cost + 2 : cost);
+    return std::make_unique<BinaryKernel>(info, loops, alignment);
+  });
+}
 
 }  // namespace light

@@ -9,23 +9,27 @@
 
 namespace light {
 
-BroadcastPlan::BroadcastPlan(std::span<const Dims* const> inputs) {
-  std::size_t rank = 0;
-  for (const Dims* dims : inputs) rank = std::max(rank, dims->rank());
-  out.Resize(rank);
-  for (std::size_t d = 0; d < rank; ++d) out[d] = 1;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Dims& dims = *inputs[i];
-    for (std::size_t d = 0; d < dims.rank(); ++d) {
-      int64_t& extent = out[rank - dims.rank() + d];
-      if (dims[d] == extent || dims[d] == 1) continue;
-      if (extent != 1)
-        throw Error(ErrorCode::kInvalidArgument,
-                    "input " + std::to_string(i) + ": extents must be equal or 1 to broadcast with " +
-                        conversions::FormatExtents(*inputs[i - 1]) + ", got " + conversions::FormatExtents(dims));
-      extent = dims[d];
-    }
+void WidenExtents(Dims& out, const Dims& dims, std::size_t i) {
+  if (dims.rank() > out.rank()) {
+    const std::size_t old = out.rank(), added = dims.rank() - old;
+    out.Resize(dims.rank());
+    std::copy_backward(out.data(), out.data() + old, out.data() + dims.rank());
+    std::fill_n(out.data(), added, 1);
   }
+  for (std::size_t d = 0; d < dims.rank(); ++d) {
+    const int64_t extent = out[out.rank() - dims.rank() + d];
+    if (dims[d] != extent && dims[d] != 1 && extent != 1)
+      throw Error(ErrorCode::kInvalidArgument,
+                  "input " + std::to_string(i) + ": extents must be equal or 1 to broadcast with " +
+                      conversions::FormatExtents(out) + ", got " + conversions::FormatExtents(dims));
+  }
+  for (std::size_t d = 0; d < dims.rank(); ++d)
+    if (dims[d] != 1) out[out.rank() - dims.rank() + d] = dims[d];
+}
+
+BroadcastPlan::BroadcastPlan(std::span<const Dims* const> inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) WidenExtents(out, *inputs[i], i);
+  const std::size_t rank = out.rank();
   const auto count = conversions::CheckedElementCount(out);
   if (!count)
     throw Error(ErrorCode::kInvalidArgument,

@@ -10,6 +10,10 @@
 
 namespace light {
 
+/// Widens `out` so that input `i`, of extents `dims`, broadcasts to it. Throws Error (kInvalidArgument) if the two do
+/// not fit each other; the message names the input.
+void WidenExtents(Dims& out, const Dims& dims, std::size_t i);
+
 /// How inputs of different extents are walked together, after ONNX's multidirectional broadcasting. Dimensions that
 /// every input walks alike are merged, so that the innermost one is as long as it can be; in it an input advances by
 /// 1 or stands still.

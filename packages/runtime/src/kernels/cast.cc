@@ -7,6 +7,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/scalar.h"
 
 namespace light {
 namespace {
@@ -21,12 +22,7 @@ To Convert(From value) {
   } else if constexpr (kIsSmallFloat<To>) {
     return To(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Both limits are exact here: the upper one is taken plus one, a power of two.
-    constexpr From kAbove = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
-    constexpr From kLowest = static_cast<From>(std::numeric_limits<To>::min());
-    if (value >= kAbove) return std::numeric_limits<To>::max();
-    if (value > kLowest) return static_cast<To>(value);
-    return value == value ? std::numeric_limits<To>::min() : To{0};
+    return SaturatingCast<To>(value);
   } else {
     return static_cast<To>(value);
   }

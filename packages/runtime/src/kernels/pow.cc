@@ -3,6 +3,7 @@
 
 #include "kernels/binary.h"
 #include "kernels/families.h"
+#include "kernels/scalar.h"
 
 namespace light {
 namespace {
@@ -45,13 +46,10 @@ struct PowOp {
       return std::pow(base, e);
     } else {
       const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
-      if constexpr (std::is_integral_v<A>) {
-        // As far as it fits; NaN gives 0.
-        if (!(power > static_cast<double>(std::numeric_limits<A>::min())))
-          return power == power ? std::numeric_limits<A>::min() : A{0};
-        if (power >= static_cast<double>(std::numeric_limits<A>::max())) return std::numeric_limits<A>::max();
-      }
-      return static_cast<A>(power);
+      if constexpr (std::is_integral_v<A>)
+        return SaturatingCast<A>(power);
+      else
+        return static_cast<A>(power);
     }
   }
 };

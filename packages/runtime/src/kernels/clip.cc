@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "kernels/arguments.h"
+#include "kernels/element.h"
+#include "kernels/families.h"
+#include "kernels/scalar.h"
+
+namespace light {
+namespace {
+
+// The finite limits of T, as numbers of what T is computed in.
+template <class T>
+std::pair<ComputeType<T>, ComputeType<T>> Limits() {
+  if constexpr (std::is_same_v<T, Float16>) {
+    return {-65504.f, 65504.f};
+  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+    return {-0x1.fep127f, 0x1.fep127f};
+  } else {
+    return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+  }
+}
+
+/// The smaller of max and of the larger of min and the element: where min is above max, max.
+template <class T>
+class Clip final : public KernelBase {
+ public:
+  explicit Clip(const KernelInfo& info) : from_inputs_(info.since_version() >= 11) {
+    std::tie(low_, high_) = Limits<T>();
+    if (from_inputs_) return;
+    if constexpr (std::is_same_v<C, float> || std::is_same_v<C, double>) {
+      if (info.HasAttribute("min")) low_ = static_cast<C>(info.Float("min", 0));
+      if (info.HasAttribute("max")) high_ = static_cast<C>(info.Float("max", 0));
+    }
+  }
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& input = Required(context, 0, "input");
+    const C low = from_inputs_ ? Bound(context, 1, "min", low_) : low_;
+    const C high = from_inputs_ ? Bound(context, 2, "max", high_) : high_;
+    const T* x = input.Data<T>();
+    T* y = context.Output(0, input.dims()).template Data<T>();
+    context.ParallelFor(input.element_count(), kIsSmallFloat<T> ? 2 : 0.4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = T(Smaller(Larger(static_cast<C>(x[i]), low), high));
+    });
+  }
+
+ private:
+  using C = ComputeType<T>;
+
+  static C Bound(RuntimeContext& context, std::size_t i, std::string_view name, C fallback) {
+    const Tensor* bound = context.Input(i);
+    if (!bound) return fallback;
+    if (bound->rank() != 0) FailArgument(InputLabel(i, name) + ": must be a scalar, got " + Describe(*bound));
+    return static_cast<C>(*bound->Data<T>());
+  }
+
+  bool from_inputs_;
+  C low_;
+  C high_;
+};
+
+}  // namespace
+
+void RegisterClip(KernelRegistry& registry) {
+  KernelRegistration registration = Registration("Clip", 1, 13, {{"T", SetOf(NumberTypes{})}});
+  registration.may_inplace = {{0, 0}};
+  registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
+    return WithType(NumberTypes{}, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
+      return std::make_unique<Clip<typename decltype(tag)::type>>(info);
+    });
+  });
+}
+
+}  // namespace light

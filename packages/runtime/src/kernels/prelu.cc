@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/binary.h"
+#include "kernels/families.h"
+#include "kernels/scalar.h"
+
+namespace light {
+namespace {
+
+struct PReluOp {
+  template <class T>
+  static T Apply(T x, T slope) {
+    return x < T{0} ? WrappingMultiply(x, slope) : x;
+  }
+};
+
+using Types = MatrixTypes;
+
+}  // namespace
+
+void RegisterPRelu(KernelRegistry& registry) {
+  KernelRegistration registration = Registration("PRelu", 1, 16, {{"T", SetOf(Types{})}});
+  registration.may_inplace = {{0, 0}};
+  registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
+    // Before version 7 a vector has one slope per channel.
+    return MakeBinaryKernel<PReluOp>(info, Types{}, 0.5,
+                                     info.since_version() < 7 ? BinaryAlignment::kChannels : BinaryAlignment::kToFirst);
+  });
+}
+
+}  // namespace light

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ReduceSumSquare.
+#include <cmath>
+#include <limits>
+
+#include "kernels/families.h"
+#include "kernels/reduction.h"
+#include "kernels/scalar.h"
+
+namespace light {
+namespace {
+
+template <class T>
+T FromDouble(double value) {
+  if constexpr (std::is_integral_v<T>)
+    return SaturatingCast<T>(value);
+  else
+    return T(static_cast<ComputeType<T>>(value));
+}
+
+/// A sum of what the derived operation maps elements to: of floats in double, of integers wrapping.
+struct WideSum {
+  template <class T>
+  using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+  template <class T>
+  static Acc<T> Initial() {
+    return 0;
+  }
+  template <class A>
+  static A Combine(A a, A b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(Acc<T> sum, int64_t) {
+    return T(static_cast<ComputeType<T>>(sum));
+  }
+};
+
+struct L1Op : WideSum {
+  template <class T>
+  static Acc<T> Map(ComputeType<T> x) {
+    const auto wide = static_cast<Acc<T>>(x);
+    return x < 0 ? 0 - wide : wide;
+  }
+};
+
+struct SumSquareOp : WideSum {
+  template <class T>
+  static Acc<T> Map(ComputeType<T> x) {
+    const auto wide = static_cast<Acc<T>>(x);
+    return wide * wide;
+  }
+};
+
+/// A sum in double, whatever the elements are: its function is a fraction anyway.
+struct DoubleSum {
+  template <class T>
+  using Acc = double;
+  template <class T>
+  static double Initial() {
+    return 0;
+  }
+  static double Combine(double a, double b) { return a + b; }
+};
+
+struct L2Op : DoubleSum {
+  template <class T>
+  static double Map(ComputeType<T> x) {
+    return static_cast<double>(x) * static_cast<double>(x);
+  }
+  template <class T>
+  static T Finish(double sum, int64_t) {
+    return FromDouble<T>(std::sqrt(sum));
+  }
+};
+
+struct LogSumOp : DoubleSum {
+  template <class T>
+  static double Map(ComputeType<T> x) {
+    return static_cast<double>(x);
+  }
+  template <class T>
+  static T Finish(double sum, int64_t) {
+    return FromDouble<T>(std::log(sum));
+  }
+};
+
+/// The sum is kept relative to the largest exponent so far: exp of the elements themselves would overflow.
+struct LogSumExpOp {
+  template <class C>
+  struct Scaled {
+    C largest;
+    double sum;  ///< of exp(x - largest)
+  };
+  template <class T>
+  using Acc = Scaled<std::conditional_t<std::is_integral_v<T>, double, ComputeType<T>>>;
+  template <class T>
+  static Acc<T> Initial() {
+    return {-std::numeric_limits<decltype(Acc<T>::largest)>::infinity(), 0};
+  }
+  template <class T>
+  static Acc<T> Map(ComputeType<T> x) {
+    return {static_cast<decltype(Acc<T>::largest)>(x), 1};
+  }
+  template <class C>
+  static Scaled<C> Combine(Scaled<C> a, Scaled<C> b) {
+    if (a.largest == b.largest) return {a.largest, a.sum + b.sum};  // also of infinities, whose difference is a NaN
+    if (a.largest > b.largest) std::swap(a, b);
+    return {b.largest, b.sum + a.sum * static_cast<double>(std::exp(a.largest - b.largest))};
+  }
+  template <class T>
+  static T Finish(Acc<T> value, int64_t) {
+    return FromDouble<T>(static_cast<double>(value.largest) + std::log(value.sum));
+  }
+};
+
+}  // namespace
+
+void RegisterReduceNorm(KernelRegistry& registry) {
+  RegisterReduceKernel<L1Op>(registry, "ReduceL1", 18, 18, MatrixTypes{});
+  RegisterReduceKernel<L2Op>(registry, "ReduceL2", 18, 18, MatrixTypes{});
+  RegisterReduceKernel<LogSumOp>(registry, "ReduceLogSum", 28, 18, MatrixTypes{});
+  RegisterReduceKernel<LogSumExpOp>(registry, "ReduceLogSumExp", 28, 18, MatrixTypes{});
+  RegisterReduceKernel<SumSquareOp>(registry, "ReduceSumSquare", 18, 18, MatrixTypes{});
+}
+
+}  // namespace light

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "kernels/arguments.h"
+#include "kernels/element.h"
+#include "kernels/simd_dispatch.h"
+
+namespace light {
+
+/// A reduction by loops: over what is kept, over what is reduced, and along the innermost line, which is one or the
+/// other.
+struct ReducePlan {
+  Dims out;
+  Dims kept, kept_strides;
+  Dims reduced, reduced_strides;
+  int64_t line = 1;
+  bool line_reduced = false;
+  int64_t kept_count = 1;     ///< without the line
+  int64_t reduced_count = 1;  ///< without the line
+};
+
+ReducePlan MakeReducePlan(const Dims& dims, const Dims& is_reduced, bool keep_dims);
+
+/// Offset of combination `index`; the groups are stored from the inside out.
+inline int64_t ReduceOffset(const Dims& extents, const Dims& strides, int64_t index) {
+  int64_t offset = 0;
+  for (std::size_t d = 0; d < extents.rank(); ++d) {
+    offset += index % extents[d] * strides[d];
+    index /= extents[d];
+  }
+  return offset;
+}
+
+// A reduction is an Op of templates over the element type T: Acc<T> is what it accumulates in, Initial<T>() the value
+// of no elements, Map<T>(x) that of one, Combine(a, b) joins two, and Finish<T>(value, count) makes the result. For
+// float, kRow (of a row) and kLine (of two lines, element by element) name functions of the vector library that do the
+// same.
+
+template <class Op, class T>
+typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
+  if constexpr (std::is_same_v<T, float> && requires { Op::kRow; }) {
+    return (Simd().*Op::kRow)(x, static_cast<std::size_t>(n));
+  } else {
+    using Acc = typename Op::template Acc<T>;
+    Acc acc = Op::template Initial<T>();
+    for (int64_t i = 0; i < n; ++i) acc = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[i])), acc);
+    return acc;
+  }
+}
+
+template <class Op, class T>
+void ReduceLines(RuntimeContext& context, const ReducePlan& plan, int64_t count, const T* from, T* to) {
+  const double cost = 0.3 * static_cast<double>(plan.line * plan.reduced_count) + 5;
+  context.ParallelFor(plan.kept_count, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; ++o) {
+      const T* x = from + ReduceOffset(plan.kept, plan.kept_strides, o);
+      auto acc = ReduceRow<Op, T>(x, plan.line);
+      for (int64_t r = 1; r < plan.reduced_count; ++r)
+        acc = Op::Combine(ReduceRow<Op, T>(x + ReduceOffset(plan.reduced, plan.reduced_strides, r), plan.line), acc);
+      to[o] = Op::template Finish<T>(acc, count);
+    }
+  });
+}
+
+template <class Op, class T>
+void ReduceAcrossLines(RuntimeContext& context, const ReducePlan& plan, int64_t count, const T* from, T* to) {
+  using Acc = typename Op::template Acc<T>;
+  constexpr int64_t kBlock = 512;
+  const int64_t blocks = (plan.line + kBlock - 1) / kBlock;
+  const double cost = 0.3 * static_cast<double>(std::min(kBlock, plan.line) * plan.reduced_count) + 5;
+  context.ParallelFor(plan.kept_count * blocks, cost, [&](int64_t begin, int64_t end) {
+    Acc acc[kBlock];
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t o = unit / blocks, first = unit % blocks * kBlock;
+      const int64_t n = std::min(kBlock, plan.line - first);
+      const T* x = from + ReduceOffset(plan.kept, plan.kept_strides, o) + first;
+      for (int64_t i = 0; i < n; ++i) acc[i] = Op::template Initial<T>();
+      for (int64_t r = 0; r < plan.reduced_count; ++r) {
+        const T* line = x + ReduceOffset(plan.reduced, plan.reduced_strides, r);
+        if constexpr (std::is_same_v<T, float> && requires { Op::kLine; }) {
+          (Simd().*Op::kLine)(line, acc, acc, static_cast<std::size_t>(n));
+        } else {
+          for (int64_t i = 0; i < n; ++i)
+            acc[i] = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(line[i])), acc[i]);
+        }
+      }
+      T* out = to + o * plan.line + first;
+      for (int64_t i = 0; i < n; ++i) out[i] = Op::template Finish<T>(acc[i], count);
+    }
+  });
+}
+
+template <class Op, class T>
+void Reduce(RuntimeContext& context, const ReducePlan& plan, const Tensor& data, Tensor& out) {
+  const int64_t results = out.element_count();
+  if (results == 0) return;
+  const int64_t count = data.element_count() / results;
+  if (count == 0) {
+    const T empty = Op::template Finish<T>(Op::template Initial<T>(), 0);
+    std::fill_n(out.Data<T>(), results, empty);
+  } else if (plan.line_reduced || plan.line == 1) {
+    ReduceLines<Op, T>(context, plan, count, data.Data<T>(), out.Data<T>());
+  } else {
+    ReduceAcrossLines<Op, T>(context, plan, count, data.Data<T>(), out.Data<T>());
+  }
+}
+
+using ReduceFn = void (*)(RuntimeContext&, const ReducePlan&, const Tensor&, Tensor&);
+
+/// A reduction of its first input along axes that an attribute or, from `axes_input_since` on, the second input gives.
+class ReduceKernel final : public KernelBase {
+ public:
+  ReduceKernel(const KernelInfo& info, ReduceFn reduce, int axes_input_since);
+  void Run(RuntimeContext& context) override;
+
+ private:
+  ReduceFn reduce_;
+  bool keep_dims_;
+  bool noop_;
+  bool from_attribute_;
+  Dims axes_;
+};
+
+/// Registers the reduction for the T in `types`, versions 1 to `until`.
+template <class Op, class Types>
+void RegisterReduceKernel(KernelRegistry& registry, const char* op_type, int until, int axes_input_since, Types types) {
+  registry.RegisterKernelFn(
+      Registration(op_type, 1, until, {{"T", SetOf(types)}}), [types, axes_input_since](const KernelInfo& info) {
+        return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
+          return std::make_unique<ReduceKernel>(info, Reduce<Op, typename decltype(tag)::type>, axes_input_since);
+        });
+      });
+}
+
+}  // namespace light

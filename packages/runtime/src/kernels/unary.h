@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "kernels/arguments.h"
+#include "kernels/element.h"
+#include "kernels/simd_dispatch.h"
+
+namespace light {
+
+/// A node that computes every element of its output from the same one of its input: y = Op::Apply(x), in float for
+/// 16-bit floats. An Op with attributes is made from the KernelInfo; an Op that names a function of the vector library
+/// (kSimd) computes with it wherever it computes in float. kCost is in nanoseconds per element.
+template <class Op, class T>
+class UnaryKernel final : public KernelBase {
+ public:
+  explicit UnaryKernel(const KernelInfo& info) : op_(MakeOp(info)) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& input = Required(context, 0, "X");
+    const T* x = input.Data<T>();
+    R* y = context.Output(0, input.dims()).template Data<R>();
+    context.ParallelFor(input.element_count(), kCost,
+                        [&](int64_t begin, int64_t end) { Loop(x + begin, y + begin, end - begin); });
+  }
+
+ private:
+  using C = ComputeType<T>;
+  using Applied = decltype(std::declval<const Op&>().Apply(C{}));
+  using R = std::conditional_t<std::is_same_v<Applied, C>, T, Applied>;
+  static constexpr bool kHasSimd = requires { Op::kSimd; };
+  // The C library's functions are slower than the vector library's.
+  static constexpr double kCost = kHasSimd && !std::is_same_v<C, float> && Op::kCost >= 1 ? 8 * Op::kCost : Op::kCost;
+
+  static Op MakeOp([[maybe_unused]] const KernelInfo& info) {
+    if constexpr (std::is_constructible_v<Op, const KernelInfo&>) {
+      return Op(info);
+    } else {
+      return Op();
+    }
+  }
+
+  void Loop(const T* x, R* y, int64_t n) const {
+    if constexpr (kHasSimd && std::is_same_v<T, float>) {
+      (Simd().*Op::kSimd)(x, y, static_cast<std::size_t>(n));
+    } else if constexpr (kHasSimd && kIsSmallFloat<T>) {
+      // Blocks of floats on the stack, so that these types get the vector functions too.
+      constexpr int64_t kBlock = 256;
+      float block[kBlock];
+      for (int64_t i = 0; i < n; i += kBlock) {
+        const int64_t length = std::min(kBlock, n - i);
+        for (int64_t j = 0; j < length; ++j) block[j] = static_cast<float>(x[i + j]);
+        (Simd().*Op::kSimd)(block, block, static_cast<std::size_t>(length));
+        for (int64_t j = 0; j < length; ++j) y[i + j] = T(block[j]);
+      }
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i] = R(op_.Apply(static_cast<C>(x[i])));
+    }
+  }
+
+  [[no_unique_address]] Op op_;
+};
+
+/// Registers UnaryKernel<Op, T> for the T in `types`; `input` is the schema's name of the input.
+template <class Op, class Types>
+void RegisterUnaryKernel(KernelRegistry& registry, const char* op_type, const char* input, int since, int until,
+                         Types types) {
+  KernelRegistration registration = Registration(op_type, since, until, {{input, SetOf(types)}});
+  registration.may_inplace = {{0, 0}};
+  registry.RegisterKernelFn(registration, [types](const KernelInfo& info) {
+    return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
+      return std::make_unique<UnaryKernel<Op, typename decltype(tag)::type>>(info);
+    });
+  });
+}
+
+}  // namespace light
