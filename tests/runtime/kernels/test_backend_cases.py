@@ -128,8 +128,6 @@ LEFT_OUT = {
     "INT4": "Cast of 4-bit integers",
     "INT2": "Cast of 2-bit integers",
     "e8m0": "Cast of exponents",
-    "test_identity_opt": "a feed that is an optional",
-    "test_identity_sequence": "a feed that is a sequence",
 }
 
 

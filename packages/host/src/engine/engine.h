@@ -118,6 +118,7 @@ class Session {
 
   const std::vector<NodeArg>& inputs() const noexcept;
   const std::vector<NodeArg>& outputs() const noexcept;
+  const light::ValueType& input_type(std::size_t i) const noexcept;
   const light::ModelInfo& model() const noexcept;
   const std::string& graph_name() const noexcept;
   std::vector<AssignmentRow> assignments() const;
@@ -138,10 +139,13 @@ class RunCall final : public light::BoundaryIo {
 
   /// Borrows a tensor for the next Run: `data` stays the caller's, aligned for the type, and is not written.
   void SetInput(std::size_t i, light::ElementType type, const int64_t* dims, std::size_t rank, const void* data);
+  /// Takes a value of any kind for the next Run; memory that nothing in it owns is borrowed likewise.
+  void SetInputValue(std::size_t i, light::Value value);
 
   /// Checks the inputs and runs. On failure nothing counts as produced.
   void Run();
-  /// Output `i` of the last Run, with its own storage: Tensor::owner() keeps it alive on its own.
+  /// Output `i` of the last Run. A tensor has its own storage: Tensor::owner() keeps it alive on its own. What a
+  /// sequence or an optional holds may belong to an input or to another output: copy it before Clear.
   light::Value& output(std::size_t i) noexcept { return outputs_[i]; }
   /// Forgets inputs and outputs, keeps the memory of the arrays.
   void Clear() noexcept;

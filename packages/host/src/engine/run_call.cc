@@ -33,6 +33,11 @@ void RunCall::SetInput(std::size_t i, light::ElementType type, const int64_t* di
   }
 }
 
+void RunCall::SetInputValue(std::size_t i, light::Value value) {
+  CheckIndex(i, inputs_.size());
+  inputs_[i] = std::move(value);
+}
+
 void RunCall::Run() {
   for (light::Value& output : outputs_) output.Reset();
   light::Session& session = session_.impl().session();

@@ -117,6 +117,10 @@ std::unique_ptr<Session> Session::FromBytes(const void* bytes, std::size_t size,
 
 const std::vector<NodeArg>& Session::inputs() const noexcept { return impl_->inputs(); }
 const std::vector<NodeArg>& Session::outputs() const noexcept { return impl_->outputs(); }
+const light::ValueType& Session::input_type(std::size_t i) const noexcept {
+  const light::Graph& graph = impl_->session().graph();
+  return graph.value(graph.inputs()[i]).type;
+}
 const light::ModelInfo& Session::model() const noexcept { return impl_->session().graph().model(); }
 const std::string& Session::graph_name() const noexcept { return impl_->session().graph().name(); }
 

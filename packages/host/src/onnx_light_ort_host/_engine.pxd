@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The boundary of the host's engine (engine/engine.h), and nothing else of C++.
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.pair cimport pair
@@ -9,6 +9,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from onnx_light_shared.element_type cimport ElementType
+from onnx_light_shared.shape cimport Extents, Shape
 
 
 cdef extern from *:
@@ -69,15 +70,49 @@ cdef extern from "light/tensor.h" namespace "light" nogil:
         ElementType type() noexcept
         const Dims& dims() noexcept
         void* data() noexcept
+        @staticmethod
+        Tensor Borrow(ElementType type, Extents dims, void* data) except +RaiseHostError
+        Tensor Clone() except +RaiseHostError
         const shared_ptr[void]& owner() noexcept
         void set_owner(shared_ptr[void] owner) noexcept
 
 
+cdef extern from "light/value_type.h" namespace "light" nogil:
+    cdef enum class TypeKind "light::ValueType::Kind"(uint8_t):
+        kTensor
+        kSequence
+        kOptional
+
+    cdef cppclass ValueType:
+        TypeKind kind
+        ElementType element
+        Shape shape
+        shared_ptr[const ValueType] inner
+        string ToString() except +RaiseHostError
+
+
 cdef extern from "light/value.h" namespace "light" nogil:
+    cdef enum class ValueKind "light::Value::Kind"(uint8_t):
+        kTensor
+        kSequence
+        kOptional
+
+    cdef cppclass Sequence:
+        ValueType element_type
+        vector[Value] elements
+
     cdef cppclass Value:
+        Value() noexcept
+        Value(Tensor tensor) noexcept
+        Value(Sequence sequence) except +RaiseHostError
+        @staticmethod
+        Value Optional(Value content) except +RaiseHostError
+        ValueKind kind() noexcept
         cbool is_none() noexcept
         cbool is_tensor() noexcept
         Tensor& tensor() noexcept
+        const Sequence& sequence() except +RaiseHostError
+        const Value& content() except +RaiseHostError
 
 
 cdef extern from "light/graph.h" namespace "light" nogil:
@@ -169,6 +204,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
             const void* bytes, size_t size, const CppSessionOptions& options) except +RaiseHostError
         const vector[CppNodeArg]& inputs() noexcept
         const vector[CppNodeArg]& outputs() noexcept
+        const ValueType& input_type(size_t i) noexcept
         const ModelInfo& model() noexcept
         const string& graph_name() noexcept
         vector[AssignmentRow] assignments() except +RaiseHostError
@@ -177,6 +213,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         RunCall(CppSession& session) except +RaiseHostError
         void SetInput(
             size_t i, ElementType type, const int64_t* dims, size_t rank, const void* data) except +RaiseHostError
+        void SetInputValue(size_t i, Value value) except +RaiseHostError
         void Run() except +RaiseHostError
         Value& output(size_t i) noexcept
         void Clear() noexcept

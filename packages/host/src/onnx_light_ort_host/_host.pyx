@@ -11,6 +11,7 @@ from cython.operator cimport dereference
 from libcpp.limits cimport numeric_limits
 from libcpp.memory cimport make_unique, shared_ptr, unique_ptr
 from libcpp.string cimport string
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from onnx_light_ort_host cimport _engine as engine
@@ -19,9 +20,13 @@ from onnx_light_ort_host._engine cimport (
     CppSession,
     CppSessionOptions,
     PendingCall,
+    Sequence,
     TakeOwner,
     Tensor,
+    TypeKind,
     Value,
+    ValueKind,
+    ValueType,
 )
 from onnx_light_shared.array_interface cimport ArrayInterface, ArrayView, kArrayInterfaceCapsule
 from onnx_light_shared.element_type cimport ElementType
@@ -36,6 +41,9 @@ MAX_THREADS = 1024  # as many as a pool may have
 
 cdef ArrayInterface* arrays = NULL
 cdef object ConversionError = None
+
+
+include "values.pxi"
 
 
 cdef int load_conversions() except -1:
@@ -319,12 +327,13 @@ cdef class Session:
                 raise InvalidArgument(f"input feed: expected names of {list(self.input_indices)}, got {<object>key!r}")
             index = <object>found
             if self.input_specs[index].type == ElementType.kUndefined:
-                raise NotImplemented(
-                    f"{text(self.input_specs[index].where)}: feeding values that are no tensors "
-                    "(profile non_tensor_values) is not in this version")
-            arrays.borrow(value, &self.input_specs[index], &view)
-            call.borrowed.push_back(view.keep)
-            call.run.SetInput(index, view.type, view.dims, view.rank, view.data)
+                call.run.SetInputValue(index, value_of(
+                    <object>value, self.native.get().input_type(index), self.input_specs[index].where,
+                    &call.borrowed))
+            else:
+                arrays.borrow(value, &self.input_specs[index], &view)
+                call.borrowed.push_back(view.keep)
+                call.run.SetInput(index, view.type, view.dims, view.rank, view.data)
             required += self.input_required[index]
         if required != self.required_count:
             missing = [name for name, i in self.input_indices.items() if self.input_required[i] and name not in feeds]
@@ -348,13 +357,10 @@ cdef class Session:
                 PyList_SET_ITEM(results, i, arrays.wrap(
                     tensor.type(), tensor.dims().data(), tensor.dims().rank(), tensor.data(), &owner,
                     self.output_labels[index].c_str()))
-            elif value.is_none():
-                Py_INCREF(None)
-                PyList_SET_ITEM(results, i, <PyObject*>None)
             else:
-                raise NotImplemented(
-                    f"{text(self.output_labels[index])}: returning values that are no tensors "
-                    "(profile non_tensor_values) is not in this version")
+                result = object_of(dereference(value), self.output_labels[index])
+                Py_INCREF(result)
+                PyList_SET_ITEM(results, i, <PyObject*>result)
         return results
 
     def run(self, output_names, input_feed, run_options=None):
@@ -365,16 +371,17 @@ cdef class Session:
         output_names : sequence of str or None
             Outputs to return, in this order; None for all of them in the model's order.
         input_feed : dict of str to numpy.ndarray, list or object with ``__dlpack__``
-            One tensor per input. Arrays are borrowed for the call where they are contiguous and in native byte order,
-            and never written. A list is converted to the input's element type.
+            One value per input. Arrays are borrowed for the call where they are contiguous and in native byte order,
+            and never written. A list is converted to the input's element type. A sequence is a list or tuple of such
+            values, an optional is None or a value.
         run_options : None
             Not supported in this version.
 
         Returns
         -------
-        list of numpy.ndarray
-            With memory of their own; ``object`` arrays of ``str`` for string tensors; None for an output that an
-            optional result left empty.
+        list of numpy.ndarray, list or None
+            Arrays have memory of their own; they are ``object`` arrays of ``str`` for string tensors. A sequence is a
+            list, an empty optional is None.
 
         Raises
         ------
