@@ -13,6 +13,7 @@ namespace ort_host::abi {
 // Each section of the ABI sets its slots in a table that holds stubs so far.
 void FillStatus(OrtApi& table) noexcept;
 void FillValues(OrtApi& table) noexcept;
+void FillStrings(OrtApi& table) noexcept;
 void FillTypes(OrtApi& table) noexcept;
 void FillMemory(OrtApi& table) noexcept;
 void FillAllocators(OrtApi& table) noexcept;

@@ -18,6 +18,7 @@ const Table& MakeTable() {
   Table& table = *new Table(ort_abi::StubTable<StubPolicy, OrtApi>());
   FillStatus(table.table);
   FillValues(table.table);
+  FillStrings(table.table);
   FillTypes(table.table);
   FillMemory(table.table);
   FillAllocators(table.table);

@@ -20,9 +20,6 @@ namespace {
 
 constexpr std::uint64_t kLiveBlock = 0x4b4c424c49474854;
 constexpr std::uint64_t kFreedBlock = 0x4445455246474854;
-/// More than an address space has; asking for it would only disturb the process.
-constexpr std::size_t kMaxBlock = std::size_t{1} << 46;
-
 /// In front of each block: what Free needs to know, whichever allocator it is asked through.
 struct alignas(conversions::kBufferAlignment) BlockHeader {
   std::uint64_t tag = kLiveBlock;
@@ -54,9 +51,12 @@ void BudgetLink::Attach(light::MemoryBudget* budget) noexcept {
   budget_ = budget;
 }
 
-bool BudgetLink::TryCharge(std::size_t bytes) noexcept {
+void BudgetLink::Charge(std::size_t bytes, const std::string& user) {
   std::lock_guard lock(mutex_);
-  return budget_ == nullptr || budget_->TryCharge(bytes);
+  if (budget_ == nullptr || budget_->TryCharge(bytes)) return;
+  throw ort_abi::StatusError(ORT_FAIL, user + ": needs " + std::to_string(bytes) + " bytes, over the memory limit of " +
+                                           std::to_string(budget_->limit()) + " bytes (" +
+                                           std::to_string(budget_->used()) + " in use)");
 }
 
 void BudgetLink::Release(std::size_t bytes) noexcept {
@@ -94,33 +94,34 @@ HostAllocator* HostAllocator::From(const OrtAllocator* allocator) noexcept {
   return static_cast<HostAllocator*>(const_cast<OrtAllocator*>(allocator));
 }
 
-void* HostAllocator::Allocate(std::size_t bytes) {
+std::shared_ptr<BudgetLink> HostAllocator::budget() const noexcept {
   const KernelContent* kernel = budget_ == nullptr ? CurrentKernel::Get() : nullptr;
-  return kernel != nullptr ? AllocateFor(kernel->scope->budget(), kernel->label, bytes)
-                           : AllocateFor(budget_, user_, bytes);
+  return kernel != nullptr ? kernel->scope->budget() : budget_;
+}
+
+const std::string& HostAllocator::user() const noexcept {
+  const KernelContent* kernel = budget_ == nullptr ? CurrentKernel::Get() : nullptr;
+  return kernel != nullptr ? kernel->label : user_;
+}
+
+void* HostAllocator::Allocate(std::size_t bytes) { return AllocateFor(budget(), user(), bytes); }
+
+ort_abi::StatusError OutOfMemory(const std::string& user, std::size_t bytes) {
+  return ort_abi::StatusError(ORT_RUNTIME_EXCEPTION,
+                              user + ": out of memory, asked for " + std::to_string(bytes) + " bytes");
 }
 
 void* HostAllocator::AllocateFor(const std::shared_ptr<BudgetLink>& budget, const std::string& user,
                                  std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  if (budget != nullptr && !budget->TryCharge(bytes)) {
-    std::size_t limit = 0;
-    std::size_t used = 0;
-    budget->Describe(&limit, &used);
-    throw ort_abi::StatusError(ORT_FAIL, user + ": needs " + std::to_string(bytes) +
-                                             " bytes, over the memory limit of " + std::to_string(limit) + " bytes (" +
-                                             std::to_string(used) + " in use)");
-  }
+  if (budget != nullptr) budget->Charge(bytes, user);
   void* memory = nullptr;
   if (bytes <= kMaxBlock) {
     constexpr std::size_t kAlign = conversions::kBufferAlignment;
     memory = std::aligned_alloc(kAlign, (sizeof(BlockHeader) + bytes + kAlign - 1) / kAlign * kAlign);
   }
   if (memory == nullptr && budget != nullptr) budget->Release(bytes);
-  if (memory == nullptr) {
-    throw ort_abi::StatusError(ORT_RUNTIME_EXCEPTION,
-                               user + ": out of memory, asked for " + std::to_string(bytes) + " bytes");
-  }
+  if (memory == nullptr) throw OutOfMemory(user, bytes);
   auto* header = new (memory) BlockHeader{kLiveBlock, bytes, budget};
   return header + 1;
 }

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include <ort_abi/status_error.h>
+
 #include "adapters/key_value_pairs.h"
 #include "adapters/memory_info.h"
 #include "light/memory_budget.h"
@@ -18,9 +20,10 @@ class BudgetLink {
  public:
   void Attach(light::MemoryBudget* budget) noexcept;
   void Cut() noexcept { Attach(nullptr); }
-  bool TryCharge(std::size_t bytes) noexcept;
+  /// Throws StatusError (FAIL) naming user, bytes and limit.
+  void Charge(std::size_t bytes, const std::string& user);
   void Release(std::size_t bytes) noexcept;
-  /// Limit and use, for messages; false if there is no limit.
+  /// Limit and use; false if there is no limit.
   bool Describe(std::size_t* limit, std::size_t* used) const noexcept;
 
  private:
@@ -44,6 +47,11 @@ class HostAllocator final : public OrtAllocator {
   static HostAllocator* From(const OrtAllocator* allocator) noexcept;
 
   const MemoryInfoAdapter& memory() const noexcept { return memory_; }
+  /// Whose limit counts what is allocated now: the session of the allocator or of the kernel that runs on this thread;
+  /// null for nobody's.
+  std::shared_ptr<BudgetLink> budget() const noexcept;
+  /// Who allocates now, for messages.
+  const std::string& user() const noexcept;
   bool is_default() const noexcept { return this == &Default(); }
   /// Null for 0 bytes. Throws StatusError: FAIL naming user, bytes and limit; RUNTIME_EXCEPTION out of memory.
   void* Allocate(std::size_t bytes);
@@ -61,6 +69,12 @@ class HostAllocator final : public OrtAllocator {
   std::shared_ptr<BudgetLink> budget_;
   std::string user_;
 };
+
+/// More than an address space has; asking for it would only disturb the process.
+inline constexpr std::size_t kMaxBlock = std::size_t{1} << 46;
+
+/// The error of a `user` for whom the machine had no memory.
+ort_abi::StatusError OutOfMemory(const std::string& user, std::size_t bytes);
 
 /// Allocates through any OrtAllocator, ours or a library's. Null for 0 bytes; a null of the callback is the caller's to
 /// judge. Throws StatusError.

@@ -30,8 +30,13 @@ GuardedTensors::GuardedTensors(light::RuntimeContext& context) : context_(contex
 
 std::size_t GuardedTensors::HashInput(std::size_t i) {
   const light::Value& value = context_.InputValue(i);
-  if (!value.is_tensor() || value.tensor().type() == ElementType::kString || value.tensor().byte_size() == 0) return 0;
+  if (!value.is_tensor() || value.tensor().byte_size() == 0) return 0;
   const Tensor& tensor = value.tensor();
+  if (tensor.type() == ElementType::kString) {
+    std::size_t hash = 0;
+    for (const std::string& element : tensor.Span<std::string>()) hash = hash * 31 + std::hash<std::string>{}(element);
+    return hash;
+  }
   return std::hash<std::string_view>{}({static_cast<const char*>(tensor.data()), tensor.byte_size()});
 }
 

@@ -13,7 +13,8 @@
 namespace ort_host {
 
 /// Behind OrtKernelContext, on the stack of the wrapper's Run. Allocates nothing: values are made when they are asked
-/// for, in the object itself, or in the step's scratch memory if the node has many. Used by one thread.
+/// for, in the object itself, or in the step's scratch memory if the node has many; only strings cost more. Used by one
+/// thread.
 class KernelContextAdapter final : public AdapterBase {
  public:
   static constexpr std::size_t kInlineValues = 12;
@@ -69,6 +70,10 @@ class KernelContextAdapter final : public AdapterBase {
   ValueAdapter* MakeOutput(std::size_t i, std::span<const int64_t> dims) {
     light::Tensor& tensor = context_.Output(i, dims);
     Slot& slot = slots_[input_count_ + i];
+    if (tensor.type() == light::ElementType::kString) [[unlikely]] {
+      slot.Set(&tensor, nullptr, OpenText(tensor));
+      return &slot.value;
+    }
     slot.Set(guarded_ == nullptr ? &tensor : guarded_->Guard(i, tensor), nullptr);
     return &slot.value;
   }
@@ -82,13 +87,23 @@ class KernelContextAdapter final : public AdapterBase {
   }
 
  private:
+  /// The account of an output of strings. An output that leaves the session is kept by the caller, who takes its text
+  /// with it: charged while the kernel runs.
+  TextAccount* OpenText(light::Tensor& strings) {
+    if (strings.owner() != nullptr) return TextAccount::OpenIn(strings, content_.scope->budget(), content_.label);
+    if (leaving_text_ == nullptr) {
+      leaving_text_ = std::make_unique<TextAccount>(content_.scope->budget(), content_.label);
+    }
+    return leaving_text_.get();
+  }
+
   struct Slot {
     Slot() noexcept : is_set(false) {}
     ~Slot() {
       if (is_set) value.~ValueAdapter();
     }
-    void Set(light::Tensor* tensor, const light::Value* from) noexcept {
-      new (&value) ValueAdapter(tensor, from);
+    void Set(light::Tensor* tensor, const light::Value* from, TextAccount* text = nullptr) noexcept {
+      new (&value) ValueAdapter(tensor, from, text);
       is_set = true;
     }
     bool is_set;
@@ -102,6 +117,7 @@ class KernelContextAdapter final : public AdapterBase {
   GuardedTensors* guarded_;
   std::size_t input_count_;
   std::size_t output_count_;
+  std::unique_ptr<TextAccount> leaving_text_;
   Slot* slots_;
   alignas(Slot) std::byte inline_[kInlineValues * sizeof(Slot)];
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/value.h"
 
+#include <memory>
 #include <new>
+#include <optional>
 
 #include <ort_abi/callbacks.h>
 #include <ort_abi/status_error.h>
@@ -30,6 +32,7 @@ struct ValueAdapter::Owned {
   MemoryInfoAdapter memory;
   OrtAllocator* allocator = nullptr;
   void* block = nullptr;
+  std::optional<TextAccount> text;  // of strings
 };
 
 namespace {
@@ -71,6 +74,7 @@ ValueAdapter::ValueAdapter(std::unique_ptr<Owned> owned, Mode mode) noexcept
       mode_(mode),
       tensor_(&owned->tensor),
       value_(nullptr),
+      text_(owned->text ? &*owned->text : nullptr),
       memory_(&owned->memory),
       owned_(owned.release()) {}
 
@@ -104,6 +108,12 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, st
     std::uninitialized_value_construct_n(static_cast<std::string*>(block), owned->tensor.element_count());
   }
   owned->block = block;
+  if (type == ElementType::kString) {
+    // A library's allocator holds the elements only: text is ours, as if it came from the default allocator.
+    const HostAllocator* ours = HostAllocator::From(allocator);
+    if (ours == nullptr) ours = &HostAllocator::Default();
+    owned->text.emplace(ours->budget(), ours->user());
+  }
   return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kOwned));
 }
 

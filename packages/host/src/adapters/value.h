@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "adapters/memory_info.h"
+#include "adapters/text_account.h"
 #include "adapters/type_and_shape.h"
 #include "light/value.h"
 
@@ -15,9 +16,10 @@ namespace ort_host {
 /// is_owned() lives until ReleaseValue, and its shape infos are objects of their own.
 class ValueAdapter final : public AdapterBase {
  public:
-  /// A view; `tensor` is null for a value that is no dense tensor. Both outlive the view.
-  ValueAdapter(light::Tensor* tensor, const light::Value* value) noexcept
-      : AdapterBase(kValueKind), tensor_(tensor), value_(value) {}
+  /// A view; `tensor` is null for a value that is no dense tensor. Both outlive the view, and so does `text`, the
+  /// account of an output of strings.
+  ValueAdapter(light::Tensor* tensor, const light::Value* value, TextAccount* text = nullptr) noexcept
+      : AdapterBase(kValueKind), tensor_(tensor), value_(value), text_(text) {}
 
   /// Memory from the allocator, which outlives the value. Strings are constructed empty.
   /// Throws StatusError.
@@ -41,6 +43,8 @@ class ValueAdapter final : public AdapterBase {
   /// True for a value with nothing in it.
   bool is_empty() const noexcept { return tensor_ == nullptr && (value_ == nullptr || value_->is_none()); }
   const MemoryInfoAdapter& memory() const noexcept { return memory_ != nullptr ? *memory_ : CpuArenaInfo(); }
+  /// Who pays for text; null for strings that a library only reads.
+  TextAccount* text() const noexcept { return text_; }
   /// True for what a library must release.
   bool is_owned() const noexcept { return mode_ == Mode::kOwned; }
 
@@ -64,6 +68,7 @@ class ValueAdapter final : public AdapterBase {
   Mode mode_ = Mode::kView;
   light::Tensor* tensor_;
   const light::Value* value_;
+  TextAccount* text_ = nullptr;
   const MemoryInfoAdapter* memory_ = nullptr;  // of a view: that of all tensors of a session
   Owned* owned_ = nullptr;
   TensorTypeAndShapeAdapter shape_{TensorTypeAndShapeAdapter::Place::kPart};

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OrtValue tensors of strings: lengths are bytes of UTF-8, no NUL is counted or written."""
+
+import ctypes as C
+
+import numpy as np
+import pytest
+from contracts.harness import Arg, E, PluginAllocator, dims
+from contracts.harness.strings import fill, read_strings, texts, write_strings
+
+FLOAT = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
+STRING = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING
+SENTINEL = 0x1234
+FILL, FILL_ONE = "OrtApi.FillStringTensor", "OrtApi.FillStringTensorElement"
+RESIZE = "OrtApi.GetResizedStringTensorElementBuffer"
+LENGTH, CONTENT = "OrtApi.GetStringTensorDataLength", "OrtApi.GetStringTensorContent"
+LENGTH_OF_ONE, ONE = "OrtApi.GetStringTensorElementLength", "OrtApi.GetStringTensorElement"
+SAMPLES = ["", "a", "hérisson", "日本語", "x" * 15, "y" * 16, "z" * 1000]
+AS_BYTES = [text.encode() for text in SAMPLES]
+
+
+@pytest.fixture
+def new_tensor(api):
+    """Return a creator of tensors in memory of the default allocator, released after the test."""
+    made = []
+
+    def create(*shape, element=STRING):
+        allocator = api.get.GetAllocatorWithDefaultOptions()
+        made.append(api.get.CreateTensorAsOrtValue(allocator, dims(*shape), len(shape), element))
+        return made[-1]
+
+    yield create
+    for value in made:
+        api.ReleaseValue(value)
+
+
+def size():
+    """Return an out-parameter that shows whether it was written."""
+    return C.c_size_t(SENTINEL)
+
+
+@pytest.mark.slot("OrtApi.CreateTensorAsOrtValue", LENGTH, LENGTH_OF_ONE)
+def test_a_new_tensor_holds_empty_strings(api, new_tensor):
+    value = new_tensor(2, 2)
+    assert api.get.GetStringTensorDataLength(value) == 0
+    assert [api.get.GetStringTensorElementLength(value, i) for i in range(4)] == [0] * 4
+    assert read_strings(api, value) == [b""] * 4
+
+
+@pytest.mark.slot(FILL, LENGTH, CONTENT)
+def test_filled_texts_read_back_as_bytes_of_utf8(api, new_tensor):
+    value = new_tensor(len(SAMPLES))
+    fill(api, value, AS_BYTES)
+    assert api.get.GetStringTensorDataLength(value) == sum(map(len, AS_BYTES))
+    assert read_strings(api, value) == AS_BYTES
+
+
+@pytest.mark.slot(FILL)
+def test_texts_are_copied(api, new_tensor):
+    value, text = new_tensor(1), C.create_string_buffer(b"before")
+    api.ok.FillStringTensor(value, (C.c_void_p * 1)(C.addressof(text)), 1)
+    text.value = b"after"
+    assert read_strings(api, value) == [b"before"]
+
+
+@pytest.mark.slot(FILL)
+def test_a_scalar_holds_one_text(api, new_tensor):
+    value = new_tensor()
+    fill(api, value, [b"only"])
+    assert read_strings(api, value) == [b"only"]
+
+
+@pytest.mark.slot(FILL, LENGTH, CONTENT)
+def test_a_tensor_without_elements_needs_no_memory(api, new_tensor):
+    value = new_tensor(3, 0)
+    api.ok.FillStringTensor(value, texts([b"not read"]), 0)
+    assert api.get.GetStringTensorDataLength(value) == 0
+    api.ok.GetStringTensorContent(value, C.create_string_buffer(1), 0, (C.c_size_t * 1)(), 0)
+
+
+@pytest.mark.slot(FILL)
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_filling_needs_as_many_texts_as_elements(api, new_tensor, count):
+    value = new_tensor(2)
+    fill(api, value, [b"old", b"texts"])
+    assert api.code.FillStringTensor(value, texts([b"new"] * 3), count) == E.ORT_INVALID_ARGUMENT
+    assert read_strings(api, value) == [b"old", b"texts"]
+
+
+@pytest.mark.slot(CONTENT)
+def test_content_is_joined_and_offsets_are_starts(api, new_tensor):
+    value = new_tensor(3)
+    fill(api, value, [b"ab", b"", b"cde"])
+    buffer, offsets = C.create_string_buffer(b"\xff" * 8, 8), (C.c_size_t * 3)()
+    api.ok.GetStringTensorContent(value, buffer, 8, offsets, 3)
+    assert buffer.raw == b"abcde\xff\xff\xff"
+    assert list(offsets) == [0, 2, 2]
+
+
+@pytest.mark.slot(CONTENT)
+@pytest.mark.parametrize(("length", "count"), [(4, 3), (0, 3), (5, 2), (5, 4)])
+def test_content_that_does_not_fit_is_refused_and_nothing_written(api, new_tensor, length, count):
+    value = new_tensor(3)
+    fill(api, value, [b"ab", b"", b"cde"])
+    buffer, offsets = C.create_string_buffer(b"\xff" * 8, 8), (C.c_size_t * 4)(*[SENTINEL] * 4)
+    assert api.code.GetStringTensorContent(value, buffer, length, offsets, count) == E.ORT_FAIL
+    assert buffer.raw == b"\xff" * 8
+    assert list(offsets) == [SENTINEL] * 4
+
+
+@pytest.mark.slot(ONE, LENGTH_OF_ONE)
+def test_one_element_is_read_without_a_nul(api, new_tensor):
+    value = new_tensor(2)
+    fill(api, value, [b"first", "zwölf".encode()])
+    assert api.get.GetStringTensorElementLength(value, 1) == 6
+    buffer = C.create_string_buffer(b"\xff" * 8, 8)
+    api.ok.GetStringTensorElement(value, 6, 1, buffer)
+    assert buffer.raw == "zwölf".encode() + b"\xff\xff"
+    api.ok.GetStringTensorElement(value, 8, 0, buffer)
+    assert buffer.raw == b"first" + "zwölf".encode()[5:] + b"\xff\xff"
+
+
+@pytest.mark.slot(ONE)
+def test_one_element_that_does_not_fit_is_refused(api, new_tensor):
+    value, buffer = new_tensor(1), C.create_string_buffer(b"\xff" * 8, 8)
+    fill(api, value, [b"seven.."])
+    assert api.code.GetStringTensorElement(value, 6, 0, buffer) == E.ORT_FAIL
+    assert buffer.raw == b"\xff" * 8
+
+
+@pytest.mark.slot(FILL_ONE)
+def test_one_element_is_written(api, new_tensor):
+    value = new_tensor(2, 2)
+    fill(api, value, [b"a", b"b", b"c", b"d"])
+    api.ok.FillStringTensorElement(value, b"w" * 100, 2)
+    assert read_strings(api, value) == [b"a", b"b", b"w" * 100, b"d"]
+    api.ok.FillStringTensorElement(value, b"", 2)
+    assert read_strings(api, value) == [b"a", b"b", b"", b"d"]
+
+
+@pytest.mark.slot(RESIZE, LENGTH_OF_ONE)
+def test_a_resized_element_keeps_its_start_and_is_zero_behind(api, new_tensor):
+    value = new_tensor(2)
+    fill(api, value, [b"head", b"other"])
+    buffer = api.get.GetResizedStringTensorElementBuffer(value, 0, 40)
+    assert C.string_at(buffer, 41) == b"head" + bytes(37)
+    C.memmove(buffer, b"0123456789" * 4, 40)
+    assert read_strings(api, value) == [b"0123456789" * 4, b"other"]
+    buffer = api.get.GetResizedStringTensorElementBuffer(value, 0, 3)
+    assert C.string_at(buffer, 4) == b"012\0"
+    assert api.get.GetStringTensorElementLength(value, 0) == 3
+
+
+@pytest.mark.slot(RESIZE, CONTENT)
+def test_a_resized_element_may_hold_nul(api, new_tensor):
+    value = new_tensor(1)
+    C.memmove(api.get.GetResizedStringTensorElementBuffer(value, 0, 5), b"a\0b\0c", 5)
+    assert read_strings(api, value) == [b"a\0b\0c"]
+
+
+@pytest.mark.slot(RESIZE, FILL_ONE, ONE, LENGTH_OF_ONE)
+@pytest.mark.parametrize("index", [2, 2**63])
+def test_an_index_past_the_end_is_refused_and_nothing_written(api, new_tensor, index):
+    value, out, buffer = new_tensor(2), size(), C.c_void_p(SENTINEL)
+    assert api.code.GetResizedStringTensorElementBuffer(value, index, 1, C.byref(buffer)) == E.ORT_INVALID_ARGUMENT
+    assert api.code.FillStringTensorElement(value, b"s", index) == E.ORT_INVALID_ARGUMENT
+    assert api.code.GetStringTensorElement(value, 8, index, C.create_string_buffer(8)) == E.ORT_INVALID_ARGUMENT
+    assert api.code.GetStringTensorElementLength(value, index, C.byref(out)) == E.ORT_INVALID_ARGUMENT
+    assert (out.value, buffer.value) == (SENTINEL, SENTINEL)
+    assert read_strings(api, value) == [b"", b""]
+
+
+def calls(api, value, out, buffer):
+    """Return the code of each slot on a value, by slot; the arguments fit one empty string."""
+    return {
+        FILL: api.code.FillStringTensor(value, texts([b"s"]), 1),
+        FILL_ONE: api.code.FillStringTensorElement(value, b"s", 0),
+        RESIZE: api.code.GetResizedStringTensorElementBuffer(value, 0, 1, C.byref(buffer)),
+        LENGTH: api.code.GetStringTensorDataLength(value, C.byref(out)),
+        CONTENT: api.code.GetStringTensorContent(value, C.create_string_buffer(8), 8, (C.c_size_t * 1)(), 1),
+        LENGTH_OF_ONE: api.code.GetStringTensorElementLength(value, 0, C.byref(out)),
+        ONE: api.code.GetStringTensorElement(value, 8, 0, C.create_string_buffer(8)),
+    }
+
+
+@pytest.mark.slot(FILL, FILL_ONE, RESIZE, LENGTH, CONTENT, LENGTH_OF_ONE, ONE)
+def test_a_tensor_of_numbers_is_refused(api, new_tensor):
+    out, buffer = size(), C.c_void_p(SENTINEL)
+    codes = calls(api, new_tensor(1, element=FLOAT), out, buffer)
+    assert codes == dict.fromkeys(codes, E.ORT_FAIL)
+    assert (out.value, buffer.value) == (SENTINEL, SENTINEL)
+
+
+@pytest.mark.slot(RESIZE)
+@pytest.mark.parametrize("length", [2**64 - 1, 2**63, 2**46 + 1])
+def test_a_length_beyond_memory_is_an_error(api, new_tensor, length):
+    value, buffer = new_tensor(1), C.c_void_p(SENTINEL)
+    fill(api, value, [b"kept"])
+    assert api.code.GetResizedStringTensorElementBuffer(value, 0, length, C.byref(buffer)) != E.ORT_OK
+    assert buffer.value == SENTINEL
+    assert read_strings(api, value) == [b"kept"]
+
+
+@pytest.mark.slot(FILL)
+@pytest.mark.host_stricter
+def test_a_null_text_is_refused_before_any_is_written(api, new_tensor):
+    value, one = new_tensor(2), C.create_string_buffer(b"one")
+    code, message = api.error.FillStringTensor(value, (C.c_void_p * 2)(C.addressof(one), None), 2)
+    assert code == E.ORT_INVALID_ARGUMENT
+    assert "text 1 is null" in message
+    assert read_strings(api, value) == [b"", b""]
+
+
+@pytest.mark.slot("OrtApi.CreateTensorAsOrtValue", FILL, "OrtAllocator.Alloc", "OrtAllocator.Free")
+def test_strings_in_memory_of_a_plugins_allocator_are_destroyed_before_it_is_freed(api, probe):
+    allocator = PluginAllocator(probe)
+    value = api.get.CreateTensorAsOrtValue(allocator.address, dims(3), 1, STRING)
+    assert len(allocator.sizes) == 1
+    fill(api, value, [b"l" * 100] * 3)  # a sanitizer build tells whether the texts leak
+    assert read_strings(api, value) == [b"l" * 100] * 3
+    api.ReleaseValue(value)
+    assert not allocator.live
+    api.ReleaseMemoryInfo(allocator.info)
+
+
+def string_op(probe, compute):
+    return probe.op("Texts", [Arg(STRING)], [Arg(STRING)], compute=compute)
+
+
+def run(probe, op, feed, options=None):
+    """Run one node on strings of any shape, and return its output."""
+    any_shape = (E.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, None)
+    model = probe.one_node_model(op, input_types={"x0": any_shape}, output_types={"y0": any_shape})
+    (result,) = probe.run(probe.session(model, op, options=options), {"x0": feed})
+    return result
+
+
+@pytest.mark.slot(CONTENT, FILL, "OrtApi.KernelContext_GetInput", "OrtApi.KernelContext_GetOutput")
+def test_strings_go_through_a_kernel(probe):
+    def compute(api, context):
+        given = read_strings(api, api.get.KernelContext_GetInput(context, 0))
+        write_strings(api, context, 0, (len(given), 1), [text[::-1] for text in given])
+
+    feed = np.array(["abc", "", "w" * 50], object)
+    got = run(probe, string_op(probe, compute), feed)
+    assert got.dtype == object
+    assert got.tolist() == [["cba"], [""], ["w" * 50]]
+
+
+@pytest.mark.slot("OrtApi.KernelContext_GetOutput", RESIZE)
+def test_an_output_starts_empty_in_each_run(probe):
+    seen = []
+
+    def compute(api, context):
+        output = api.get.KernelContext_GetOutput(context, 0, dims(2), 1)
+        seen.append(read_strings(api, output))
+        fill(api, output, [b"text of this run, longer than a short string", b"s"])
+
+    op = string_op(probe, compute)
+    any_shape = (STRING, None)
+    model = probe.one_node_model(op, input_types={"x0": any_shape}, output_types={"y0": any_shape})
+    inner = model.graph.node.add()  # the first output is read by a second node: it stays in the session
+    inner.CopyFrom(model.graph.node[0])
+    inner.name, inner.input[0], inner.output[0] = "node1", "y0", "z0"
+    model.graph.output[0].name = "z0"
+    session = probe.session(model, op)
+    for _ in range(3):
+        probe.run(session, {"x0": np.array(["x"], object)})
+    assert seen == [[b"", b""]] * 6
+
+
+@pytest.mark.slot(FILL, FILL_ONE, RESIZE)
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("constant", [False, True])
+def test_inputs_and_constants_are_read_only(probe, constant):
+    codes = {}
+
+    def create(api, info):
+        if constant:
+            is_constant, value = C.c_int(), C.c_void_p()
+            api.ok.KernelInfoGetConstantInput_tensor(info, 0, C.byref(is_constant), C.byref(value))
+            codes.update(calls(api, value.value, size(), C.c_void_p()))
+
+    def compute(api, context):
+        if not constant:
+            codes.update(calls(api, api.get.KernelContext_GetInput(context, 0), size(), C.c_void_p()))
+        write_strings(api, context, 0, (1,), [b"done"])
+
+    op = probe.op("Texts", [Arg(STRING)], [Arg(STRING)], create=create, compute=compute)
+    feed, types = np.array(["fed"], object), {"x0": (STRING, None)}
+    fixed = {"x0": feed} if constant else {}
+    model = probe.one_node_model(op, input_types=types, output_types={"y0": (STRING, None)}, initializers=fixed)
+    assert probe.run(probe.session(model, op), {} if constant else {"x0": feed})[0].tolist() == ["done"]
+    refused = dict.fromkeys((FILL, FILL_ONE, RESIZE), E.ORT_INVALID_ARGUMENT)
+    assert {slot: codes[slot] for slot in refused} == refused
+    assert {codes[slot] for slot in codes.keys() - refused} == {E.ORT_OK}
+    assert feed.tolist() == ["fed"]
+
+
+TEXT = 1000
+ELEMENT = 32  # bytes of an element, which holds short texts itself
+
+
+@pytest.mark.slot(FILL, FILL_ONE, RESIZE)
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("slot", ["FillStringTensor", "FillStringTensorElement", "GetResizedStringTensorElementBuffer"])
+@pytest.mark.parametrize("spare", [0, -1])
+def test_text_is_charged_to_the_limit_of_the_session(probe, slot, spare):
+    def compute(api, context):
+        output = api.get.KernelContext_GetOutput(context, 0, dims(1), 1)
+        arguments = {
+            "FillStringTensor": (texts([b"t" * TEXT]), 1),
+            "FillStringTensorElement": (b"t" * TEXT, 0),
+            "GetResizedStringTensorElementBuffer": (0, TEXT, C.byref(C.c_void_p())),
+        }
+        return getattr(api, slot)(output, *arguments[slot])
+
+    options = probe.ort.SessionOptions()
+    options.memory_limit_bytes = ELEMENT + TEXT + spare
+    op, feed = string_op(probe, compute), np.array(["x"], object)
+    if spare == 0:
+        assert len(run(probe, op, feed, options)[0]) == TEXT
+    else:
+        with pytest.raises(probe.exception("Fail"), match=rf"Texts.*needs {TEXT} bytes.*limit of {ELEMENT + TEXT - 1}"):
+            run(probe, op, feed, options)
+
+
+@pytest.mark.slot(FILL_ONE)
+@pytest.mark.host_stricter
+def test_text_that_is_gone_is_charged_no_more(probe):
+    def compute(api, context):
+        allocator = api.get.GetAllocatorWithDefaultOptions()
+        for _ in range(5):  # each fits, two together do not
+            value = api.get.CreateTensorAsOrtValue(allocator, dims(1), 1, STRING)
+            api.ok.FillStringTensorElement(value, b"t" * TEXT, 0)
+            api.ok.FillStringTensorElement(value, b"u" * TEXT, 0)
+            api.ReleaseValue(value)
+        write_strings(api, context, 0, (1,), [b"t" * TEXT])
+
+    options = probe.ort.SessionOptions()
+    options.memory_limit_bytes = 2 * ELEMENT + TEXT
+    op = string_op(probe, compute)
+    model = probe.one_node_model(op, input_types={"x0": (STRING, None)}, output_types={"y0": (STRING, None)})
+    session = probe.session(model, op, options=options)
+    for _ in range(5):
+        (got,) = probe.run(session, {"x0": np.array(["x"], object)})
+        assert got.tolist() == ["t" * TEXT]
