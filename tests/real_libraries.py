@@ -28,6 +28,9 @@ REAL_LIBRARIES = {
     "onnx_extended_tutorial": RealLibrary(
         "onnx-extended==0.5.0", "onnx_extended/ortops/tutorial/cpu/libortops_tutorial_cpu.so"
     ),
+    "onnxruntime_extensions": RealLibrary(
+        "onnxruntime-extensions==0.15.2", "onnxruntime_extensions/_extensions_pydll*.so"
+    ),
 }
 
 

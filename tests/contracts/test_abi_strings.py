@@ -211,6 +211,47 @@ def test_a_null_text_is_refused_before_any_is_written(api, new_tensor):
     assert read_strings(api, value) == [b"", b""]
 
 
+@pytest.mark.slot(FILL, FILL_ONE, RESIZE, LENGTH, CONTENT, LENGTH_OF_ONE, ONE)
+@pytest.mark.host_stricter
+@pytest.mark.parametrize(
+    ("slot", "missing"),
+    [
+        (FILL, "value"),
+        (FILL, "s"),
+        (FILL_ONE, "value"),
+        (FILL_ONE, "s"),
+        (RESIZE, "value"),
+        (RESIZE, "buffer"),
+        (LENGTH, "value"),
+        (LENGTH, "len"),
+        (CONTENT, "value"),
+        (CONTENT, "s"),
+        (CONTENT, "offsets"),
+        (LENGTH_OF_ONE, "value"),
+        (LENGTH_OF_ONE, "out"),
+        (ONE, "value"),
+        (ONE, "s"),
+    ],
+)
+def test_a_null_pointer_is_refused_by_name(api, new_tensor, slot, missing):
+    value = new_tensor(1)
+    fill(api, value, [b"old"])
+    usable = {
+        FILL: {"value": value, "s": texts([b"new"]), "s_len": 1},
+        FILL_ONE: {"value": value, "s": b"new", "index": 0},
+        RESIZE: {"value": value, "index": 0, "length": 1, "buffer": C.byref(C.c_void_p())},
+        LENGTH: {"value": value, "len": C.byref(size())},
+        CONTENT: {"value": value, "s": C.create_string_buffer(8), "s_len": 8, "offsets": C.byref(size()), "count": 1},
+        LENGTH_OF_ONE: {"value": value, "index": 0, "out": C.byref(size())},
+        ONE: {"value": value, "s_len": 8, "index": 0, "s": C.create_string_buffer(8)},
+    }
+    name = slot.removeprefix("OrtApi.")
+    code, message = getattr(api.error, name)(*{**usable[slot], missing: None}.values())
+    assert code == E.ORT_INVALID_ARGUMENT
+    assert f"{name}: {missing} is null" in message
+    assert read_strings(api, value) == [b"old"]
+
+
 @pytest.mark.slot("OrtApi.CreateTensorAsOrtValue", FILL, "OrtAllocator.Alloc", "OrtAllocator.Free")
 def test_strings_in_memory_of_a_plugins_allocator_are_destroyed_before_it_is_freed(api, probe):
     allocator = PluginAllocator(probe)

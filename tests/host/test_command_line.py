@@ -66,7 +66,7 @@ def test_random_inputs_are_the_same_every_time(model):
     [
         (["--input", "z=zeros"], "InvalidArgument: --input: expected names of ['x'], got 'z'"),
         (["--input", "x"], "InvalidArgument: --input: expected NAME=VALUE, got 'x'"),
-        (["--input", "x=/nowhere.npy"], "InvalidArgument: input 'x': expected 'zeros', 'random' or an .npy file"),
+        (["--input", "x=/nowhere.npy"], "InvalidArgument: input 'x': expected 'zeros', 'ones', 'random', an .npy or"),
         (["--input", "x=zeros", "--dim", "n=many"], "InvalidArgument: --dim: expected an extent for 'n', got 'many'"),
         ([], "InvalidArgument: input feed: expected all required inputs, got none for ['x']"),
         (["--custom-ops", "/nowhere.so"], "NoSuchFile: "),

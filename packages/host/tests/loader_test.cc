@@ -171,12 +171,23 @@ void TestPolicy() {
   CHECK(RefuseByPolicy(policy, link, path).empty());
   policy.follow_links = false;
   CHECK(RefuseByPolicy(policy, path, path).empty());
-  CHECK(Contains(RefuseByPolicy(policy, link, path), "symbolic links"));
+  CHECK(Contains(RefuseByPolicy(policy, link, path), link.string() + " is one"));
+  fs::create_directory(g_scratch / "inner");
+  fs::create_directory_symlink(g_scratch / "inner", g_scratch / "door");
+  CHECK(Contains(RefuseByPolicy(policy, g_scratch / "door" / ".." / "policy.so", path), "door is one"));
+  CHECK(RefuseByPolicy(policy, g_scratch / "inner" / ".." / "policy.so", path).empty());
   policy = {};
   policy.require_owner = true;
   CHECK(RefuseByPolicy(policy, path, path).empty());
   fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
-  CHECK(Contains(RefuseByPolicy(policy, path, path), "only its owner may write"));
+  CHECK(Contains(RefuseByPolicy(policy, path, path), "others may write " + path));
+  fs::permissions(path, fs::perms::group_write, fs::perm_options::remove);
+  // Who may write the folder may put another file there.
+  fs::permissions(g_scratch, fs::perms::others_write, fs::perm_options::add);
+  CHECK(Contains(RefuseByPolicy(policy, path, path), "others may write " + g_scratch.string()));
+  fs::permissions(g_scratch, fs::perms::sticky_bit, fs::perm_options::add);
+  CHECK(RefuseByPolicy(policy, path, path).empty());
+  fs::permissions(g_scratch, fs::perms::others_write | fs::perms::sticky_bit, fs::perm_options::remove);
   policy = {};
   policy.allowed_roots = {g_scratch};
   CHECK(RefuseByPolicy(policy, path, path).empty());
@@ -186,6 +197,36 @@ void TestPolicy() {
   fs::create_directory(g_scratch / "pol");
   policy.allowed_roots = {g_scratch / "pol"};
   CHECK(Contains(RefuseByPolicy(policy, path, path), "other folders"));
+  policy.allowed_roots = {""};
+  CHECK(CHECK_THROWS(HostError, SetLoadPolicy(policy)).code() == ORT_INVALID_ARGUMENT);
+}
+
+void TestARelativeRootIsOfTheMomentItIsSet() {
+  const fs::path before = fs::current_path();
+  fs::current_path(g_scratch);
+  LoadPolicy policy;
+  policy.allowed_roots = {"inner"};
+  SetLoadPolicy(policy);
+  fs::current_path(before);
+  CHECK(GetLoadPolicy().allowed_roots.front() == (g_scratch / "inner").string());
+  SetLoadPolicy({});
+}
+
+void TestTheOwnerRuleReachesDependencies() {
+  const fs::path folder = g_scratch / "family";
+  fs::create_directory(folder);
+  for (const char* name : {"sample_with_other.so", "libsample_other.so"}) {
+    fs::copy_file(g_samples / name, folder / name);
+    fs::permissions(folder / name, fs::perms::owner_all);
+  }
+  const std::string other = folder / "libsample_other.so";
+  fs::permissions(other, fs::perms::others_write, fs::perm_options::add);
+  LoadPolicy policy;
+  policy.require_owner = true;
+  SetLoadPolicy(policy);
+  CHECK(Contains(CHECK_THROWS(HostError, LoadLibrary(folder / "sample_with_other.so", "SampleAnswer")).what(),
+                 "others may write " + other));
+  SetLoadPolicy({});
 }
 
 void TestLoadsOnceWhateverPathLeadsToIt() {
@@ -263,6 +304,8 @@ int main(int argc, char** argv) {
   TestRefusesOnnxRuntime();
   TestRelativeNamesAreNeverSearched();
   TestPolicy();
+  TestARelativeRootIsOfTheMomentItIsSet();
+  TestTheOwnerRuleReachesDependencies();
   TestLoadsOnceWhateverPathLeadsToIt();
   TestRefusesByPolicyAndByExport();
   TestStaysMappedUnlessThePolicyUnloads();

@@ -63,6 +63,36 @@ void TestTensors(OrtAllocator* allocator, const light::MemoryBudget& budget) {
   CHECK(budget.used() == 0);
 }
 
+void TestText(OrtAllocator* allocator, const light::MemoryBudget& budget) {
+  const int64_t one = 1;
+  const std::size_t element = sizeof(std::string);
+  OrtValue* value = nullptr;
+  CHECK(Api().CreateTensorAsOrtValue(allocator, &one, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, &value) == nullptr);
+  CHECK(budget.used() == element);
+  CHECK(Api().FillStringTensorElement(value, "short", 0) == nullptr);
+  CHECK(budget.used() == element);  // fits inside the element
+
+  char untouched = 0;
+  char* buffer = &untouched;
+  const std::size_t fits = kLimit - element;
+  for (const std::size_t length : {fits + 1, SIZE_MAX}) {
+    const std::string message = Refused(Api().GetResizedStringTensorElementBuffer(value, 0, length, &buffer), ORT_FAIL);
+    for (const char* part : {"GetResizedStringTensorElementBuffer", "node 'n'", "/lib/x.so", "4096"}) {
+      CHECK(Contains(message, part));
+    }
+    CHECK(buffer == &untouched);
+    CHECK(budget.used() == element);
+  }
+  CHECK(Api().GetResizedStringTensorElementBuffer(value, 0, fits, &buffer) == nullptr);
+  CHECK(std::string(buffer) == "short");
+  CHECK(budget.used() == kLimit);
+  CHECK(Api().FillStringTensorElement(value, "shorter", 0) == nullptr);  // its memory is kept, and so is the charge
+  CHECK(Api().GetResizedStringTensorElementBuffer(value, 0, fits, &buffer) == nullptr);
+  CHECK(budget.used() == kLimit);
+  Api().ReleaseValue(value);
+  CHECK(budget.used() == 0);
+}
+
 /// A library may free a block after its session, through any allocator of ours.
 void TestBlockOutlivesSession() {
   void* block = nullptr;
@@ -89,6 +119,7 @@ int main() {
   OrtAllocator* allocator = scope.MakeAllocator("node 'n' of /lib/x.so").release();
   TestBlocks(allocator, budget);
   TestTensors(allocator, budget);
+  TestText(allocator, budget);
   Api().ReleaseAllocator(allocator);
   TestBlockOutlivesSession();
   scope.Close();

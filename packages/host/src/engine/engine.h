@@ -105,8 +105,10 @@ struct AssignmentRow {
   std::string provider;
   std::string kernel;
   int partition = -1;
-  std::string reason;   ///< of a library's kernel also whether the library is on the list of tested ones
-  std::string library;  ///< path of the library that brought the kernel, else ""
+  std::string reason;                ///< of a library's kernel also whether the library is on the list of tested ones
+  std::string library;               ///< path of the library that brought the kernel, else ""
+  std::vector<std::string> inputs;   ///< names of values, "" where omitted
+  std::vector<std::string> outputs;  ///< likewise
 };
 
 class Session {

@@ -31,6 +31,12 @@ std::vector<NodeArg> DescribeAll(const light::Graph& graph, const std::vector<li
   return args;
 }
 
+std::vector<std::string> NamesOf(const light::Graph& graph, const std::vector<light::ValueId>& ids) {
+  std::vector<std::string> names;
+  for (const light::ValueId id : ids) names.push_back(id == light::kNoValue ? "" : graph.value(id).name);
+  return names;
+}
+
 void ListAssignments(const light::Program& program, const std::string& path, const CustomOps& custom_ops,
                      std::vector<AssignmentRow>& rows) {
   for (const light::NodeAssignment& assigned : program.assignment().nodes) {
@@ -45,6 +51,8 @@ void ListAssignments(const light::Program& program, const std::string& path, con
     row.kernel = assigned.kernel;
     row.partition = assigned.partition;
     row.reason = assigned.reason;
+    row.inputs = NamesOf(program.graph(), node.inputs);
+    row.outputs = NamesOf(program.graph(), node.outputs);
     if (const LoadedLibrary* library = custom_ops.LibraryOf(assigned.entry)) {
       row.library = library->path();
       row.reason += library->audit() == nullptr

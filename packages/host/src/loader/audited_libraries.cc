@@ -11,6 +11,8 @@ namespace {
 constexpr AuditedLibrary kAudited[] = {
     {"onnx-extended tutorial", "0.5.0", "libortops_tutorial_cpu.so", 187425,
      "e475cdbc59cbe9a6cedd244b0c70cb81b4dacff8fd90e352740f52a3fa85fde9", "custom_ops", 16},
+    {"onnxruntime-extensions", "0.15.2", "_extensions_pydll.cpython-311-x86_64-linux-gnu.so", 7044704,
+     "7b5db3bb6b0e0eba59b055bf21f14b859cd97c4298303e96aa0b009449568e02", "custom_ops,string_tensors", 30},
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ struct AuditedLibrary {
   const char* file_name;
   uint64_t bytes;
   const char* sha256;
-  const char* profile;  ///< `custom_ops`, `kernel_ep` or `compiled_ep`
+  const char* profile;  ///< `custom_ops`, `string_tensors`, `kernel_ep`, `compiling_ep`; joined by commas
   int abi;              ///< API version that it asks for
 };
 

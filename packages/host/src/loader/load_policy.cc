@@ -34,9 +34,46 @@ bool IsInside(const fs::path& path, const fs::path& root) {
   return in_root == root.end() || (in_root->empty() && std::next(in_root) == root.end());
 }
 
+/// The first symbolic link on the way to `path`, or "". Nothing is simplified before: `link/..` goes through the link.
+std::string FirstLink(const fs::path& path) {
+  std::error_code failed;
+  fs::path so_far;
+  for (const fs::path& part : fs::absolute(path, failed)) {
+    so_far /= part;
+    if (fs::is_symlink(so_far, failed)) return so_far.string();
+  }
+  return "";
+}
+
 }  // namespace
 
+std::string RefuseByOwner(const std::string& resolved) {
+  // Whoever may write a folder on the way may put another file there.
+  for (fs::path at = resolved;; at = at.parent_path()) {
+    struct stat status;
+    if (stat(at.c_str(), &status) != 0) return "the owner of " + at.string() + " cannot be read";
+    if (status.st_uid != 0 && status.st_uid != geteuid()) {
+      return "the policy wants files and folders of this user or of root, and " + at.string() + " belongs to user " +
+             std::to_string(status.st_uid);
+    }
+    // In a folder with the sticky bit, such as /tmp, nobody replaces the files of others.
+    const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky) {
+      return "the policy wants files and folders that only their owner may write, and others may write " + at.string();
+    }
+    if (at == at.root_path()) return "";
+  }
+}
+
 void SetLoadPolicy(LoadPolicy policy) {
+  for (std::string& root : policy.allowed_roots) {
+    std::error_code failed;
+    const fs::path absolute = fs::absolute(root, failed);  // of today's working directory
+    if (root.empty() || failed) {
+      throw HostError(ORT_INVALID_ARGUMENT, "load policy: an allowed root must be a folder, got '" + root + "'");
+    }
+    root = absolute.string();
+  }
   const std::lock_guard lock(Shared().mutex);
   Shared().policy = std::move(policy);
 }
@@ -62,9 +99,9 @@ std::string ResolveLibraryPath(const std::string& path) {
 }
 
 std::string RefuseByPolicy(const LoadPolicy& policy, const std::string& given, const std::string& resolved) {
-  std::error_code failed;
-  if (!policy.follow_links && fs::absolute(given, failed).lexically_normal() != resolved) {
-    return "the policy follows no symbolic links, and the path leads to " + resolved;
+  if (!policy.follow_links) {
+    const std::string link = FirstLink(given);
+    if (!link.empty()) return "the policy follows no symbolic links, and " + link + " is one (to " + resolved + ")";
   }
   if (!policy.allowed_roots.empty()) {
     const bool is_allowed =
@@ -75,15 +112,7 @@ std::string RefuseByPolicy(const LoadPolicy& policy, const std::string& given, c
         });
     if (!is_allowed) return "the policy allows other folders only, got " + resolved;
   }
-  if (policy.require_owner) {
-    struct stat status;
-    if (stat(resolved.c_str(), &status) != 0) return "its owner cannot be read";
-    if (status.st_uid != 0 && status.st_uid != geteuid()) {
-      return "the policy wants a file of this user or of root, got one of user " + std::to_string(status.st_uid);
-    }
-    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "the policy wants a file that only its owner may write";
-  }
-  return "";
+  return policy.require_owner ? RefuseByOwner(resolved) : "";
 }
 
 }  // namespace ort_host

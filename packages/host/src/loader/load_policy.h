@@ -10,12 +10,12 @@ namespace ort_host {
 struct LoadPolicy {
   std::vector<std::string> allowed_roots;  ///< empty: anywhere. Compared after links are resolved
   bool follow_links = true;                ///< false: a path with a symbolic link in it is refused
-  bool require_owner = false;  ///< true: the file must belong to this user or to root, and nobody else may write it
+  bool require_owner = false;  ///< true: only this user and root may write what is loaded, or put another file there
   bool audited_only = false;   ///< true: only libraries on the shipped list
   bool unload = false;         ///< true: really close a library when the last session that uses it is gone
 };
 
-/// The policy for libraries registered from now on; process-wide.
+/// The policy for libraries registered from now on; process-wide. Throws HostError (ORT_INVALID_ARGUMENT).
 void SetLoadPolicy(LoadPolicy policy);
 LoadPolicy GetLoadPolicy();
 
@@ -26,5 +26,9 @@ std::string ResolveLibraryPath(const std::string& path);
 /// Why the policy refuses the file, or "". `given` is the path as the caller wrote it, `resolved` what it leads to. The
 /// audit is checked by the caller.
 std::string RefuseByPolicy(const LoadPolicy& policy, const std::string& given, const std::string& resolved);
+
+/// Who else than this user and root could change the file or replace it, or "". `resolved` is absolute, without
+/// links.
+std::string RefuseByOwner(const std::string& resolved);
 
 }  // namespace ort_host

@@ -2,6 +2,7 @@
 #include "loader/loaded_library.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -65,6 +66,11 @@ std::string WhyRefused(const std::string& given, const std::string& resolved, co
     reason = "the policy allows only libraries of the list of tested ones, and it is not on it";
   }
   if (reason.empty()) reason = RefuseClosure(closure);
+  for (std::size_t i = 1; policy.require_owner && reason.empty() && i < closure.files.size(); ++i) {
+    std::error_code failed;
+    const std::string file = std::filesystem::canonical(closure.files[i].path(), failed).string();
+    reason = failed ? "the owner of " + closure.files[i].path() + " cannot be read" : RefuseByOwner(file);
+  }
   if (reason.empty()) reason = RefuseBesideOnnxRuntime(closure.files.front(), resolved);
   return reason;
 }

@@ -195,6 +195,8 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         int partition
         string reason
         string library
+        vector[string] inputs
+        vector[string] outputs
 
     cdef cppclass CppSession "ort_host::Session":
         @staticmethod

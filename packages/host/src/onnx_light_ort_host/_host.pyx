@@ -498,5 +498,6 @@ cdef class Session:
             row = &rows[i]
             result.append(NodeAssignment(
                 row.index, text(row.name), text(row.domain), text(row.op_type), text(row.provider), text(row.kernel),
-                row.partition, text(row.reason), text(row.library), text(row.graph)))
+                row.partition, text(row.reason), text(row.library), text(row.graph),
+                texts(row.inputs), texts(row.outputs)))
         return result

@@ -1,149 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``onnx-light-ort-host``."""
+"""The command ``onnx-light-ort-host``: its options."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 
-from . import (
-    __version__,
-    get_build_info,
-    inspect_library,
-    register_execution_provider_library,
-    support_matrix,
-)
-from .errors import InvalidArgument, OrtHostError
-from .options import SessionOptions
-from .records import NodeAssignment, SupportRow
-from .session import InferenceSession
+from . import __version__, cli_reports, cli_run, get_build_info
+from .errors import OrtHostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PROGRAM = "onnx-light-ort-host"
+EXIT_CODES = """\
+exit status:
+  0  done
+  1  an error, told in one line (--traceback says where it was raised); of inspect: the library is refused
+  2  wrong usage
+  130  interrupted
+"""
+RUN_EXAMPLES = f"""\
+examples:
+  {PROGRAM} run model.onnx --input x=x.npy --output results
+  {PROGRAM} run model.onnx --custom-ops ./libmy_ops.so --inputs feeds.npz
+  {PROGRAM} run model.onnx --input x=random:7 --dim batch=8 --repeat 100
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Formats rows as a table of aligned columns."""
-    cells = [list(header), *[[str(cell) for cell in row] for row in rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    cells.insert(1, ["-" * width for width in widths])
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
-    )
+what an input may be:
+  FILE.npy        the array of a file
+  FILE.npz:NAME   one array of a file with several (NAME may be left out if it is the input's)
+  zeros, ones     as many as the input's shape says
+  random[:SEED]   the same values for the same seed (0 without one)
+Dimensions that the model leaves open are 1 unless --dim or --shape says otherwise.
+"""
+EXPLAIN_EXAMPLES = f"""\
+examples:
+  {PROGRAM} explain model.onnx --custom-ops ./libmy_ops.so
+  {PROGRAM} explain model.onnx --json
+  {PROGRAM} explain model.onnx --svg model.svg
+"""
+INSPECT_EXAMPLES = f"""\
+examples:
+  {PROGRAM} inspect ./libmy_ops.so
+  {PROGRAM} inspect --json ./my_ops.dll     a library of another system: needs the extra 'inspect'
 
-
-def assignment_table(rows: Sequence[NodeAssignment]) -> str:
-    """Formats who runs which node."""
-    header = ("node", "name", "operator", "provider", "kernel", "library", "reason")
-    return table(
-        header,
-        [
-            (
-                f"{row.graph}/#{row.index}" if row.graph else f"#{row.index}",
-                row.name,
-                f"{row.domain}.{row.op_type}" if row.domain else row.op_type,
-                row.provider if row.partition < 0 else f"{row.provider} (group {row.partition})",
-                row.kernel,
-                row.library,
-                row.reason,
-            )
-            for row in rows
-        ],
-    )
-
-
-def split_assignment(text: str, option: str) -> tuple[str, str]:
-    """Splits ``NAME=VALUE``."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise InvalidArgument(f"{option}: expected NAME=VALUE, got {text!r}")
-    return name, value
-
-
-def open_session(arguments: argparse.Namespace) -> InferenceSession:
-    """Makes the session that ``run`` and ``explain`` work on."""
-    options = SessionOptions()
-    if arguments.threads is not None:
-        options.intra_op_num_threads = arguments.threads
-    for library in arguments.ep:
-        register_execution_provider_library(library, library)
-    for library in arguments.custom_ops:
-        options.register_custom_ops_library(library)
-    return InferenceSession(arguments.model, options)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Runs a model once and prints its outputs."""
-    session = open_session(arguments)
-    from .feeds import make_feed, save_outputs
-
-    extents = {}
-    for text in arguments.dim:
-        name, value = split_assignment(text, "--dim")
-        if not value.isdecimal():
-            raise InvalidArgument(f"--dim: expected an extent for {name!r}, got {value!r}")
-        extents[name] = int(value)
-    args = {arg.name: arg for arg in (*session.get_inputs(), *session.get_overridable_initializers())}
-    feed = {}
-    for text in arguments.input:
-        name, what = split_assignment(text, "--input")
-        if name not in args:
-            raise InvalidArgument(f"--input: expected names of {list(args)}, got {name!r}")
-        feed[name] = make_feed(args[name], what, extents)
-    names = [arg.name for arg in session.get_outputs()]
-    values = session.run(None, feed)
-    print_outputs(names, values)
-    if arguments.output is not None:
-        for path in save_outputs(arguments.output, names, values):
-            print(f"written: {path}")
-    return 0
-
-
-def print_outputs(names: Sequence[str], values: Sequence[object]) -> None:
-    """Prints each output with its type and shape."""
-    for name, value in zip(names, values, strict=True):
-        kind = "" if value is None else f" {value.dtype} {list(value.shape)}"  # type: ignore[attr-defined]
-        print(f"{name}:{kind}\n{value}")
-
-
-def explain(arguments: argparse.Namespace) -> int:
-    """Shows who runs which node of a model."""
-    print(assignment_table(open_session(arguments).node_assignments()))
-    return 0
-
-
-def inspect(arguments: argparse.Namespace) -> int:
-    """Looks at a library without running anything of it."""
-    report = inspect_library(arguments.library)
-    print(f"{report.path}: {report.verdict}")
-    for title, entries in (("exports", report.exports), ("needs", report.needed), ("loads", report.closure)):
-        print(f"{title}: {', '.join(entries) or 'nothing'}")
-    return 1 if report.refused_because else 0
-
-
-def markdown(rows: Sequence[SupportRow]) -> str:
-    """Formats the support matrix as a table in Markdown."""
-    lines = ["| table | slot | since | profile | status | limit |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        cells = (row.table, f"`{row.name}`", row.since, row.profile, row.status, row.limit)
-        lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
-
-
-def matrix(arguments: argparse.Namespace) -> int:
-    """Lists what of the ABI is supported."""
-    rows = support_matrix()
-    if arguments.json:
-        print(json.dumps([row.asdict() for row in rows], indent=1))
-    elif arguments.markdown:
-        print(markdown(rows))
-    else:
-        header = ("table", "slot", "since", "profile", "status", "limit")
-        print(table(header, [(row.table, row.name, row.since, row.profile, row.status, row.limit) for row in rows]))
-    return 0
+The answer is one of "refused because ...", "loadable, slots unknown until run" and "audited as ...": what a file says
+does not tell whether a library works.
+"""
+MATRIX_EXAMPLES = f"""\
+examples:
+  {PROGRAM} support-matrix
+  {PROGRAM} support-matrix --markdown > support.md
+"""
 
 
 def demo(_: argparse.Namespace) -> int:
@@ -155,43 +65,63 @@ def demo(_: argparse.Namespace) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
-    result = argparse.ArgumentParser(prog="onnx-light-ort-host", description=__import__(__package__).__doc__)
-    result.add_argument("--version", action="version", version=f"{__version__} ({get_build_info()})")
-    commands = result.add_subparsers(dest="command", required=True)
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--traceback", action="store_true", help="show where an error was raised")
 
     model = argparse.ArgumentParser(add_help=False)
     model.add_argument("model", metavar="MODEL", help="an ONNX file")
-    model.add_argument("--custom-ops", metavar="LIB", action="append", default=[], help="a library of custom operators")
-    model.add_argument("--ep", metavar="LIB", action="append", default=[], help="a library of execution providers")
+    for option, what in (("--custom-ops", "custom operators"), ("--ep", "execution providers")):
+        model.add_argument(option, metavar="LIB", action="append", default=[], help=f"a library of {what}; repeatable")
     model.add_argument("--threads", type=int, metavar="N", help="threads of the session")
 
-    command = commands.add_parser("run", parents=[model], help=run.__doc__)
+    result = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description=__import__(__package__).__doc__,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    result.add_argument("--version", action="version", version=f"{__version__} ({get_build_info()})")
+    commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(
+        name: str, function: object, examples: str = "", *parents: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            parents=[*parents, common],
+            help=function.__doc__,
+            description=function.__doc__,
+            epilog=f"{examples}\n{EXIT_CODES}".lstrip(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(function=function)
+        return command
+
+    command = add("run", cli_run.run, RUN_EXAMPLES, model)
+    command.add_argument("--input", metavar="NAME=WHAT", action="append", default=[], help="one input; repeatable")
+    command.add_argument("--inputs", metavar="FILE.npz", help="a file with one array for each input, by name")
     command.add_argument(
-        "--input", metavar="NAME=WHAT", action="append", default=[], help="WHAT is an .npy file, zeros or random"
+        "--dim", metavar="NAME=N", action="append", default=[], help="extent of a symbolic dimension; repeatable"
     )
     command.add_argument(
-        "--dim",
-        metavar="NAME=N",
-        action="append",
-        default=[],
-        help="extent of a symbolic dimension, for zeros and random",
+        "--shape", metavar="NAME=N,N", action="append", default=[], help="whole shape of a made-up input; repeatable"
     )
     command.add_argument("--output", metavar="DIR", help="write each output to DIR/NAME.npy")
-    command.set_defaults(function=run)
+    command.add_argument("--repeat", type=int, metavar="N", help="run N more times and tell how long it takes")
 
-    commands.add_parser("explain", parents=[model], help=explain.__doc__).set_defaults(function=explain)
+    command = add("explain", cli_reports.explain, EXPLAIN_EXAMPLES, model)
+    command.add_argument("--json", action="store_true", help="as JSON instead of a table")
+    command.add_argument("--svg", metavar="FILE", help="also write a picture of the graph")
 
-    command = commands.add_parser("inspect", help=inspect.__doc__)
-    command.add_argument("library", metavar="LIB")
-    command.set_defaults(function=inspect)
+    command = add("inspect", cli_reports.inspect, INSPECT_EXAMPLES)
+    command.add_argument("library", metavar="LIB", help="the file of a library")
+    command.add_argument("--json", action="store_true", help="as JSON")
 
-    command = commands.add_parser("support-matrix", help=matrix.__doc__)
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true")
-    form.add_argument("--markdown", action="store_true")
-    command.set_defaults(function=matrix)
+    form = add("support-matrix", cli_reports.matrix, MATRIX_EXAMPLES).add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON")
+    form.add_argument("--markdown", action="store_true", help="as a table in Markdown")
 
-    commands.add_parser("demo", help=demo.__doc__).set_defaults(function=demo)
+    add("demo", demo)
     return result
 
 
@@ -206,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, or 1 after an error, which is printed.
+        The exit status: 0, 1 after an error, which is printed, or 130 when interrupted. Wrong usage exits with 2.
     """
     options = parser().parse_args(arguments)
     try:
@@ -215,6 +145,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the output has seen enough; nothing more can be told, at exit neither.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (OrtHostError, ImportError, OSError) as error:
-        print(f"onnx-light-ort-host: {type(error).__name__}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if options.traceback:
+            raise
+        # What is none of these is a mistake of ours.
+        is_expected = isinstance(error, (OrtHostError, ImportError, OSError, MemoryError))
+        kind = (
+            type(error).__name__ if is_expected else f"internal error (--traceback says more): {type(error).__name__}"
+        )
+        print(f"{PROGRAM}: {kind}: {error}", file=sys.stderr)
         return 1

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-SEED = 0
 
-
-def make_feed(arg: NodeArg, what: str, dims: Mapping[str, int]) -> np.ndarray[Any, np.dtype[Any]]:
+def make_feed(
+    arg: NodeArg, what: str, dims: Mapping[str, int], shape: Sequence[int] | None = None
+) -> np.ndarray[Any, np.dtype[Any]]:
     """Returns the array that an option ``--input NAME=WHAT`` describes.
 
     Parameters
@@ -27,9 +27,12 @@ def make_feed(arg: NodeArg, what: str, dims: Mapping[str, int]) -> np.ndarray[An
     arg : NodeArg
         The input.
     what : str
-        ``zeros``, ``random`` (always the same values) or the path of an ``.npy`` file.
+        ``zeros``, ``ones``, ``random`` or ``random:SEED`` (the same values for the same seed), or the path of an
+        ``.npy`` file or, as ``FILE.npz:NAME``, of an ``.npz`` file.
     dims : mapping of str to int
         Extents of symbolic dimensions; others and unknown ones are 1.
+    shape : sequence of int, optional
+        The whole shape, instead of the input's.
 
     Returns
     -------
@@ -41,25 +44,83 @@ def make_feed(arg: NodeArg, what: str, dims: Mapping[str, int]) -> np.ndarray[An
     InvalidArgument
         If the file cannot be read as an array, or the input is no tensor.
     """
-    if what not in ("zeros", "random"):
-        try:
-            return np.asarray(np.load(what, allow_pickle=False))
-        except (OSError, ValueError) as error:
-            raise InvalidArgument(
-                f"input {arg.name!r}: expected 'zeros', 'random' or an .npy file, got {what!r}: {error}"
-            ) from error
+    kind, colon, seed = what.partition(":")
+    if not (what in ("zeros", "ones", "random") or (kind == "random" and colon)):
+        return load_feed(arg, what)
     if not arg.type.startswith("tensor("):
         raise InvalidArgument(f"input {arg.name!r}: expected a tensor to make up, got {arg.type}")
-    shape = [dim if isinstance(dim, int) else dims.get(dim or "", 1) for dim in arg.shape or []]
+    if colon and not seed.isdecimal():
+        raise InvalidArgument(f"input {arg.name!r}: expected a number as seed, got {seed!r}")
+    if shape is None:
+        shape = [dim if isinstance(dim, int) else dims.get(dim or "", 1) for dim in arg.shape or []]
     if arg.type == "tensor(string)":
-        return np.full(shape, "" if what == "zeros" else "text", object)
+        return np.full(shape, {"zeros": "", "ones": "1"}.get(kind, "text"), object)
     dtype = numpy_dtype(arg.type)
-    if what == "zeros":
-        return np.zeros(shape, dtype)
-    generator = np.random.default_rng(SEED)
+    if kind != "random":
+        return np.full(shape, kind == "ones", dtype)
+    generator = np.random.default_rng(int(seed or 0))
     if dtype.kind in "biu":
         return generator.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
     return generator.standard_normal(shape).astype(dtype)
+
+
+def as_feed(arg: NodeArg, array: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Turns the text of a file, which has a fixed width there, into strings."""
+    return array.astype(str).astype(object) if arg.type == "tensor(string)" and array.dtype.kind in "US" else array
+
+
+def load_feed(arg: NodeArg, what: str) -> np.ndarray[Any, np.dtype[Any]]:
+    """Reads one array of an ``.npy`` or ``.npz`` file."""
+    path, name = what, arg.name
+    if ".npz:" in what:
+        path, _, name = what.rpartition(":")
+    try:
+        content = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InvalidArgument(
+            f"input {arg.name!r}: expected 'zeros', 'ones', 'random', an .npy or an .npz file, got {what!r}: {error}"
+        ) from error
+    if isinstance(content, np.ndarray):
+        return as_feed(arg, content)
+    with content:
+        if name not in content:
+            raise InvalidArgument(f"input {arg.name!r}: {path} holds arrays {content.files}, got the name {name!r}")
+        return as_feed(arg, content[name])
+
+
+def load_feeds(path: str, args: Mapping[str, NodeArg]) -> dict[str, Any]:
+    """Returns the arrays of an ``.npz`` file by input.
+
+    Parameters
+    ----------
+    path : str
+        The file; each of its arrays is named like an input.
+    args : mapping of str to NodeArg
+        The inputs of the model.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        One for each array of the file.
+
+    Raises
+    ------
+    InvalidArgument
+        If the file is no such archive, or an array is named like no input.
+    """
+    try:
+        content = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InvalidArgument(f"--inputs: expected an .npz file, got {path!r}: {error}") from error
+    if isinstance(content, np.ndarray):
+        raise InvalidArgument(
+            f"--inputs: expected an .npz file with one array for each input, got one array in {path!r}"
+        )
+    with content:
+        for name in content.files:
+            if name not in args:
+                raise InvalidArgument(f"--inputs: expected arrays named {list(args)}, got {name!r} in {path!r}")
+        return {name: as_feed(args[name], content[name]) for name in content.files}
 
 
 def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) -> list[str]:

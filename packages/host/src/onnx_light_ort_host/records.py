@@ -94,9 +94,24 @@ class NodeAssignment(Record):
     graph : str
         Which graph the node is in: empty for the main graph, else the nodes and attributes on the way to a subgraph,
         as ``#3.body/#0.then_branch``.
+    inputs, outputs : list of str
+        Names of the values it reads and makes, empty where an argument is omitted.
     """
 
-    __slots__ = ("index", "name", "domain", "op_type", "provider", "kernel", "partition", "reason", "library", "graph")
+    __slots__ = (
+        "index",
+        "name",
+        "domain",
+        "op_type",
+        "provider",
+        "kernel",
+        "partition",
+        "reason",
+        "library",
+        "graph",
+        "inputs",
+        "outputs",
+    )
     index: int
     name: str
     domain: str
@@ -107,6 +122,8 @@ class NodeAssignment(Record):
     reason: str
     library: str
     graph: str
+    inputs: list[str]
+    outputs: list[str]
 
 
 class LibraryReport(Record):
@@ -174,16 +191,18 @@ class SupportRow(Record):
 
 
 class LoadPolicy(Record):
-    """Where libraries may come from; checked before anything of a library is opened.
+    """Where libraries may come from; checked before anything of a library is run.
 
     Parameters
     ----------
     allowed_roots : sequence of path, optional
-        Directories; a library elsewhere is refused. Compared after links are resolved. Empty: anywhere.
+        Directories; a library elsewhere is refused. Compared after links are resolved. A relative one starts at the
+        working directory of the moment when the policy is set. Empty: anywhere.
     follow_links : bool, optional
         False refuses a path with a symbolic link in it.
     require_owner : bool, optional
-        True insists that the file belongs to this user or to root and that nobody else may write it.
+        True insists that the library, the libraries it needs and the folders they are in belong to this user or to root
+        and that nobody else may write them. (A folder with the sticky bit, as ``/tmp``, may be written by others.)
     audited_only : bool, optional
         True refuses a library that is not on the list of tested ones.
     unload : bool, optional
@@ -206,7 +225,9 @@ class LoadPolicy(Record):
         audited_only: bool = False,
         unload: bool = False,
     ) -> None:
-        from os import fspath
+        from os import PathLike, fspath
 
+        if isinstance(allowed_roots, (str, bytes, PathLike)):  # its letters are paths too, and "/" allows everything
+            raise TypeError(f"LoadPolicy: allowed_roots must be a sequence of paths, got {allowed_roots!r}")
         roots = tuple(fspath(root) for root in allowed_roots)  # type: ignore[attr-defined]
         super().__init__(roots, follow_links, require_owner, audited_only, unload)

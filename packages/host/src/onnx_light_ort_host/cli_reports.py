@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands ``explain``, ``inspect`` and ``support-matrix``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from .cli_run import open_session
+from .process import inspect_library, support_matrix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from .records import NodeAssignment, SupportRow
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Formats rows as a table of aligned columns."""
+    cells = [list(header), *[[str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    cells.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
+    )
+
+
+def assignment_table(rows: Sequence[NodeAssignment]) -> str:
+    """Formats who runs which node."""
+    header = ("node", "name", "operator", "provider", "kernel", "library", "reason")
+    return table(
+        header,
+        [
+            (
+                f"{row.graph}/#{row.index}" if row.graph else f"#{row.index}",
+                row.name,
+                f"{row.domain}.{row.op_type}" if row.domain else row.op_type,
+                row.provider if row.partition < 0 else f"{row.provider} (group {row.partition})",
+                row.kernel,
+                row.library,
+                row.reason,
+            )
+            for row in rows
+        ],
+    )
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    """Shows who runs which node of a model."""
+    session = open_session(arguments)
+    rows = session.node_assignments()
+    print(json.dumps([row.asdict() for row in rows], indent=1) if arguments.json else assignment_table(rows))
+    if arguments.svg is not None:
+        from .graph_picture import draw
+
+        picture = draw(rows, session.get_inputs(), session.get_outputs(), os.path.basename(arguments.model))
+        with open(arguments.svg, "w", encoding="utf-8") as file:
+            file.write(picture)
+        print(f"written: {arguments.svg}", file=sys.stderr)
+    return 0
+
+
+def inspect(arguments: argparse.Namespace) -> int:
+    """Looks at a library without running anything of it."""
+    report = inspect_library(arguments.library)
+    if arguments.json:
+        print(json.dumps({**report.asdict(), "verdict": report.verdict}, indent=1))
+    else:
+        print(f"{report.path}: {report.verdict}")
+        for title, entries in (("exports", report.exports), ("needs", report.needed), ("loads", report.closure)):
+            print(f"{title}: {', '.join(entries) or 'nothing'}")
+    return 1 if report.refused_because else 0
+
+
+def markdown(rows: Sequence[SupportRow]) -> str:
+    """Formats the support matrix as a table in Markdown."""
+    lines = ["| table | slot | since | profile | status | limit |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        cells = (row.table, f"`{row.name}`", row.since, row.profile, row.status, row.limit)
+        lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def matrix(arguments: argparse.Namespace) -> int:
+    """Lists what of the ABI is supported."""
+    rows = support_matrix()
+    if arguments.json:
+        print(json.dumps([row.asdict() for row in rows], indent=1))
+    elif arguments.markdown:
+        print(markdown(rows))
+    else:
+        header = ("table", "slot", "since", "profile", "status", "limit")
+        print(table(header, [(row.table, row.name, row.since, row.profile, row.status, row.limit) for row in rows]))
+    return 0
