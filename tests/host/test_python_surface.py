@@ -222,7 +222,6 @@ def test_what_is_not_in_this_version_says_so():
             lambda: options.add_provider_for_devices([], {}),
             lambda: session.set_ep_dynamic_options({"key": "value"}),
         ],
-        "reference fallback": [lambda: setattr(options, "reference_fallback", True)],
         "profiling": [lambda: setattr(options, "enable_profiling", True)],
         "I/O binding": [session.io_binding],
         "run options": [lambda: session.run(None, {}, object())],

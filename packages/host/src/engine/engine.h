@@ -71,6 +71,9 @@ class SessionOptions {
   void set_log_id(const std::string& id);
   /// Lets the custom ops of these options replace native kernels in the ONNX domain.
   void set_allow_onnx_domain_override(bool allow);
+  /// Lets onnx.reference run the nodes of standard operators that nothing else runs.
+  void set_reference_fallback(bool allow);
+  bool reference_fallback() const;
 
   void AddConfigEntry(const std::string& key, const std::string& value);
   /// False if there is no such entry.

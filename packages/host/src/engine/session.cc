@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "adapters/checked.h"
+#include "bridge/reference_kernels.h"
 #include "engine/engine.h"
 #include "engine/session_impl.h"
 #include "light/model_reader.h"
@@ -91,6 +92,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsState& optio
   config.schemas = &custom_ops_->schemas();
   config.sources.overrides = &custom_ops_->overrides();
   config.sources.custom = &custom_ops_->kernels();
+  if (options.reference_fallback) config.sources.fallback = ReferenceKernels;
   config.warn = [scope = scope_](const std::string& line) {
     scope->logger().Log(ORT_LOGGING_LEVEL_WARNING, line.c_str());
   };

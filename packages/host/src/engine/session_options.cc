@@ -89,6 +89,14 @@ void SessionOptions::set_allow_onnx_domain_override(bool allow) {
   std::lock_guard lock(impl_->mutex);
   impl_->state.allow_onnx_override = allow;
 }
+void SessionOptions::set_reference_fallback(bool allow) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.reference_fallback = allow;
+}
+bool SessionOptions::reference_fallback() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.reference_fallback;
+}
 
 void SessionOptions::AddConfigEntry(const std::string& key, const std::string& value) {
   std::lock_guard lock(impl_->mutex);

@@ -23,6 +23,7 @@ struct SessionOptionsState {
   int log_severity = -1;
   std::string log_id;
   bool allow_onnx_override = false;
+  bool reference_fallback = true;
 
   /// The domains with the libraries that keep their ops alive.
   std::vector<CustomOpSource> Sources() const;

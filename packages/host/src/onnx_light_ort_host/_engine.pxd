@@ -15,6 +15,7 @@ from onnx_light_shared.shape cimport Extents, Shape
 cdef extern from *:
     """
     #include <cstring>
+    #include <exception>
     #include <new>
     #include <stdexcept>
     #include "engine/host_error.h"
@@ -124,6 +125,16 @@ cdef extern from "light/graph.h" namespace "light" nogil:
         vector[pair[string, string]] metadata
 
 
+cdef extern from "bridge/reference_kernels.h" namespace "ort_host" nogil:
+    cdef struct ReferenceHooks:
+        void* (*make)(const string&, string&) noexcept nogil
+        cbool (*run)(
+            void*, const vector[const Value*]&, const vector[ValueType]&, vector[Value]&, string&) noexcept nogil
+        void (*release)(void*) noexcept nogil
+
+    void SetReferenceHooks(const ReferenceHooks& hooks) noexcept
+
+
 cdef extern from "engine/engine.h" namespace "ort_host" nogil:
     const char* ProductVersion() noexcept
     const char* BuildInfo() noexcept
@@ -171,9 +182,10 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         int log_severity() except +RaiseHostError
         void set_log_id(const string& id) except +RaiseHostError
         void set_allow_onnx_domain_override(cbool allow) except +RaiseHostError
+        void set_reference_fallback(cbool allow) except +RaiseHostError
+        cbool reference_fallback() except +RaiseHostError
         void AddConfigEntry(const string& key, const string& value) except +RaiseHostError
         cbool GetConfigEntry(const string& key, string* value) except +RaiseHostError
-        void RegisterCustomOpsLibrary(const string& path) except +RaiseHostError
 
     cdef cppclass CppNodeArg "ort_host::NodeArg":
         string name
@@ -199,11 +211,6 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[string] outputs
 
     cdef cppclass CppSession "ort_host::Session":
-        @staticmethod
-        unique_ptr[CppSession] FromFile(const string& path, const CppSessionOptions& options) except +RaiseHostError
-        @staticmethod
-        unique_ptr[CppSession] FromBytes(
-            const void* bytes, size_t size, const CppSessionOptions& options) except +RaiseHostError
         const vector[CppNodeArg]& inputs() noexcept
         const vector[CppNodeArg]& outputs() noexcept
         const ValueType& input_type(size_t i) noexcept
@@ -216,9 +223,55 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         void SetInput(
             size_t i, ElementType type, const int64_t* dims, size_t rank, const void* data) except +RaiseHostError
         void SetInputValue(size_t i, Value value) except +RaiseHostError
-        void Run() except +RaiseHostError
         Value& output(size_t i) noexcept
         void Clear() noexcept
+
+
+cdef extern from *:
+    """
+    // Calls in which Python may run again. A thread that asks for Python's lock when the interpreter ends is ended by
+    // unwinding its stack, which the handlers that Cython writes would stop, and with it the process. These stop
+    // exceptions alone.
+    template <class Call>
+    static std::exception_ptr Attempt(Call call) {
+        try {
+            call();
+        } catch (const std::exception&) {
+            return std::current_exception();
+        }
+        return nullptr;
+    }
+    static std::exception_ptr AttemptRun(ort_host::RunCall& run) {
+        return Attempt([&] { run.Run(); });
+    }
+    static std::exception_ptr AttemptOpenFile(
+            std::unique_ptr<ort_host::Session>& opened, const std::string& path,
+            const ort_host::SessionOptions& options) {
+        return Attempt([&] { opened = ort_host::Session::FromFile(path, options); });
+    }
+    static std::exception_ptr AttemptOpenBytes(
+            std::unique_ptr<ort_host::Session>& opened, const void* bytes, size_t size,
+            const ort_host::SessionOptions& options) {
+        return Attempt([&] { opened = ort_host::Session::FromBytes(bytes, size, options); });
+    }
+    static std::exception_ptr AttemptRegister(ort_host::SessionOptions& options, const std::string& path) {
+        return Attempt([&] { options.RegisterCustomOpsLibrary(path); });
+    }
+    static void RethrowFailure(const std::exception_ptr& failure) {
+        if (failure) std::rethrow_exception(failure);
+    }
+    """
+    cdef cppclass Failure "std::exception_ptr":
+        Failure() noexcept nogil
+
+    Failure AttemptRun(RunCall& run) noexcept nogil
+    Failure AttemptOpenFile(
+        unique_ptr[CppSession]& opened, const string& path, const CppSessionOptions& options) noexcept nogil
+    Failure AttemptOpenBytes(
+        unique_ptr[CppSession]& opened, const void* bytes, size_t size,
+        const CppSessionOptions& options) noexcept nogil
+    Failure AttemptRegister(CppSessionOptions& options, const string& path) noexcept nogil
+    void RethrowFailure(const Failure& failure) except +RaiseHostError
 
 
 cdef extern from *:

@@ -8,6 +8,7 @@ from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cython.operator cimport dereference
+from libcpp cimport bool as cbool
 from libcpp.limits cimport numeric_limits
 from libcpp.memory cimport make_unique, shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -134,6 +135,9 @@ cdef extern from "Python.h":
     void PyList_SET_ITEM(object target, Py_ssize_t i, PyObject* item)
 
 
+include "reference.pxi"
+
+
 # ---- sessions --------------------------------------------------------------------------------------------------------
 
 cdef class SessionOptions:
@@ -194,6 +198,14 @@ cdef class SessionOptions:
         self.native.get().set_allow_onnx_domain_override(value)
         self.override = value
 
+    @property
+    def reference_fallback(self):
+        return self.native.get().reference_fallback()
+
+    @reference_fallback.setter
+    def reference_fallback(self, bint value):
+        self.native.get().set_reference_fallback(value)
+
     def add_session_config_entry(self, str key not None, str value not None):
         self.native.get().AddConfigEntry(key.encode(), value.encode())
 
@@ -206,8 +218,10 @@ cdef class SessionOptions:
     def register_custom_ops_library(self, path):
         cdef string native_path = path_bytes(path)
         cdef CppSessionOptions* options = self.native.get()
+        cdef engine.Failure failure
         with nogil:
-            options.RegisterCustomOpsLibrary(native_path)
+            failure = engine.AttemptRegister(dereference(options), native_path)
+        engine.RethrowFailure(failure)
 
 
 cdef object node_arg(const CppNodeArg& arg):
@@ -283,22 +297,27 @@ cdef class Session:
     def _open_file(self, path, SessionOptions options):
         cdef string native_path = path_bytes(path)
         cdef unique_ptr[CppSession] opened
+        cdef engine.Failure failure
         self.refuse_second()
         with nogil:
-            opened = CppSession.FromFile(native_path, dereference(options.native))
+            failure = engine.AttemptOpenFile(opened, native_path, dereference(options.native))
+        engine.RethrowFailure(failure)
         self.adopt(opened)
 
     def _open_bytes(self, model, SessionOptions options):
         # A typed memoryview would make importing this module import collections.abc.
         cdef Py_buffer buffer
         cdef unique_ptr[CppSession] opened
+        cdef engine.Failure failure
         self.refuse_second()
         PyObject_GetBuffer(model, &buffer, PyBUF_SIMPLE)
         try:
             with nogil:
-                opened = CppSession.FromBytes(buffer.buf, <size_t>buffer.len, dereference(options.native))
+                failure = engine.AttemptOpenBytes(
+                    opened, buffer.buf, <size_t>buffer.len, dereference(options.native))
         finally:
             PyBuffer_Release(&buffer)
+        engine.RethrowFailure(failure)
         self.adopt(opened)
 
     cdef CppSession* checked(self) except NULL:
@@ -393,6 +412,7 @@ cdef class Session:
         cdef CppSession* session = self.checked()
         cdef PendingCall* call
         cdef list indices = None
+        cdef engine.Failure failure
         if run_options is not None:
             raise NotImplemented("run: run options (profile run_options) are not in this version")
         if arrays == NULL:
@@ -407,7 +427,8 @@ cdef class Session:
         try:
             self.feed(call, input_feed)
             with nogil:
-                call.run.Run()
+                failure = engine.AttemptRun(call.run)
+            engine.RethrowFailure(failure)
             return self.collect(call, indices)
         except ConversionError as error:
             raise InvalidArgument(str(error)) from None

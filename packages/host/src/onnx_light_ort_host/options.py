@@ -44,7 +44,8 @@ class SessionOptions(_host.SessionOptions):
     allow_onnx_domain_override : bool
         Lets custom ops in the ONNX domain replace our kernels, in sessions made with these options.
     reference_fallback : bool
-        Runs standard operators that have no kernel through ``onnx.reference``. Not in this version: always False.
+        Runs nodes of standard operators that nothing else runs through ``onnx.reference``: right, and slow. Needs the
+        package ``onnx`` (the extra ``reference``) when there is such a node. True by default.
     inter_op_num_threads, log_verbosity_level, graph_optimization_level, execution_mode : int
         Accepted for scripts written for ONNX Runtime, without effect: nodes run one after another, and our rewrites
         never change what a library sees.
@@ -74,16 +75,6 @@ class SessionOptions(_host.SessionOptions):
         self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
         self.inter_op_num_threads = 0
         self.log_verbosity_level = 0
-
-    @property
-    def reference_fallback(self) -> bool:
-        """Whether ``onnx.reference`` runs standard operators without a kernel; always False in this version."""
-        return False
-
-    @reference_fallback.setter
-    def reference_fallback(self, value: bool) -> None:
-        if value:
-            raise NotImplementedByHost("reference_fallback: the reference fallback is not in this version, got True")
 
     @property
     def enable_profiling(self) -> bool:
