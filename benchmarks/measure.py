@@ -41,6 +41,8 @@ def options(ort: ModuleType, threads: int) -> Any:
     settings = ort.SessionOptions()
     settings.intra_op_num_threads = threads
     settings.log_severity_level = 3
+    if ort.__name__ != "onnxruntime":
+        settings.reference_fallback = False
     return settings
 
 

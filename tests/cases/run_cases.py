@@ -88,6 +88,8 @@ def open_session(ort: ModuleType, case: dict[str, Any], library: str) -> Any:
     options.log_severity_level = 3
     if ort.__name__ == "onnxruntime":
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    else:
+        options.reference_fallback = False
     for name, value in (case.get("session_config") or {}).items():
         options.add_session_config_entry(name, str(value))
     model = str(ROOT / case["model"])

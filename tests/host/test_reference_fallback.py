@@ -125,7 +125,7 @@ def test_an_output_of_another_type_is_refused(monkeypatch):
     from onnx.reference.ops.op_string_split import StringSplit
 
     monkeypatch.setattr(StringSplit, "_run", lambda *_, **__: (np.array([["a"]], object), np.zeros(2)))
-    with pytest.raises(ort.RuntimeException, match="'words'.*output 1: expected int64.*, got float64"):
+    with pytest.raises(ort.RuntimeException, match=r"'words'.*output 1: expected int64.*, got float64"):
         session.run(None, {"x": np.array(["a"], object)})
 
 
@@ -215,7 +215,7 @@ def test_an_interrupt_reaches_the_main_thread(run_python, tmp_path):
     source = """
 import signal
 from onnx.reference.ops.op_string_split import StringSplit
-signal.signal(signal.SIGINT, signal.default_int_handler)  # the default, unless the process was started in the background
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background starts without it
 StringSplit._run = lambda *_, **__: signal.raise_signal(signal.SIGINT)
 try:
     try:
