@@ -100,11 +100,18 @@ void TestBinary(const SimdTable& level) {
     const auto mul = [](float x, float y) { return x * y; };
     const auto div = [](float x, float y) { return x / y; };
     const auto max = [](float x, float y) { return std::max(x, y); };
+    const auto min = [](float x, float y) { return std::min(x, y); };
+    const auto prelu = [](float x, float slope) { return x < 0 ? x * slope : x; };
     const Case cases[] = {{"add", level.add, false, false, add},
                           {"sub", level.sub, false, false, sub},
                           {"mul", level.mul, false, false, mul},
                           {"div", level.div, false, false, div},
                           {"max", level.max, false, false, max},
+                          {"min", level.min, false, false, min},
+                          {"prelu", level.prelu, false, false, prelu},
+                          {"max_scalar", level.max_scalar, false, true, max},
+                          {"min_scalar", level.min_scalar, false, true, min},
+                          {"prelu_scalar", level.prelu_scalar, false, true, prelu},
                           {"add_scalar", level.add_scalar, false, true, add},
                           {"sub_scalar", level.sub_scalar, false, true, sub},
                           {"mul_scalar", level.mul_scalar, false, true, mul},
@@ -126,28 +133,34 @@ void TestBinary(const SimdTable& level) {
   }
   for (const float other : {1.f, kInf, -kInf}) {
     float a[2] = {kNan, other}, b[2] = {other, kNan}, y[2];
-    level.max(a, b, y, 2);
-    CHECK(std::isnan(y[0]) && std::isnan(y[1]));
+    for (const auto function : {level.max, level.min}) {
+      function(a, b, y, 2);
+      CHECK(std::isnan(y[0]) && std::isnan(y[1]));
+    }
   }
 }
 
 void TestRows(const SimdTable& level) {
   CHECK(level.reduce_sum(nullptr, 0) == 0 && level.reduce_max(nullptr, 0) == -kInf);
+  CHECK(level.reduce_min(nullptr, 0) == kInf);
   for (const std::size_t n : kLengths) {
     if (n == 0) continue;
     const std::size_t rows = 3;
     const std::vector<float> x = Uniform(rows * n, -9, 5), scale = Uniform(n, -1, 1), bias = Uniform(n, -1, 1);
-    double sum = 0, largest = -1e9;
+    double sum = 0, largest = -1e9, smallest = 1e9;
     for (std::size_t i = 0; i < n; ++i) {
       sum += x[i];
       largest = std::max<double>(largest, x[i]);
+      smallest = std::min<double>(smallest, x[i]);
     }
     CHECK(std::abs(level.reduce_sum(x.data(), n) - sum) <= 1e-6 * 9 * n);
     CHECK(level.reduce_max(x.data(), n) == static_cast<float>(largest));
+    CHECK(level.reduce_min(x.data(), n) == static_cast<float>(smallest));
     for (std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
       std::vector<float> broken(x.begin(), x.begin() + n);
       broken[at] = kNan;
       CHECK(std::isnan(level.reduce_max(broken.data(), n)));
+      CHECK(std::isnan(level.reduce_min(broken.data(), n)));
     }
     std::vector<float> y(rows * n), mean(rows), deviation(rows);
     level.softmax(x.data(), y.data(), rows, n);

@@ -25,6 +25,7 @@ OPERATORS = [
     "BitwiseOr",
     "BitwiseXor",
     "Cast",
+    "CastLike",
     "Ceil",
     "Celu",
     "Clip",

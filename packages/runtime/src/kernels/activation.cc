@@ -66,6 +66,7 @@ struct HardSwishOp {
 struct LeakyReluOp {
   static constexpr double kCost = 0.5;
   explicit LeakyReluOp(const KernelInfo& info) : alpha(info.Float("alpha", 0.01f)) {}
+  void MapFloats(const float* x, float* y, std::size_t n) const { Simd().prelu_scalar(x, &alpha, y, n); }
   template <class T>
   T Apply(T x) const {
     return x < 0 ? static_cast<T>(alpha) * x : x;

@@ -3,7 +3,6 @@
 #include "kernels/binary.h"
 #include "kernels/families.h"
 #include "kernels/scalar.h"
-#include "kernels/simd_dispatch.h"
 
 namespace light {
 namespace {
@@ -11,6 +10,7 @@ namespace {
 using simd::SimdTable;
 
 struct AddOp {
+  static constexpr bool kCommutes = true;
   static constexpr auto kBoth = &SimdTable::add;
   static constexpr auto kScalarRight = &SimdTable::add_scalar;
   template <class T>
@@ -28,6 +28,7 @@ struct SubOp {
   }
 };
 struct MulOp {
+  static constexpr bool kCommutes = true;
   static constexpr auto kBoth = &SimdTable::mul;
   static constexpr auto kScalarRight = &SimdTable::mul_scalar;
   template <class T>
@@ -54,35 +55,15 @@ struct DivOp {
   }
 };
 
-template <simd::BinaryFn SimdTable::* kFunction, bool kSwap = false>
-void Simd32(const void* a, const void* b, void* y, int64_t n) {
-  (Simd().*kFunction)(static_cast<const float*>(kSwap ? b : a), static_cast<const float*>(kSwap ? a : b),
-                      static_cast<float*>(y), static_cast<std::size_t>(n));
-}
-
-template <class Op, class T>
-BinaryLoops LoopsFor() {
-  BinaryLoops loops = GenericLoops<Op, T, T, T>::Get(std::is_same_v<Op, DivOp> || kIsSmallFloat<T> ? 3 : 0.5);
-  if constexpr (std::is_same_v<T, float>) {
-    loops.cost = 0.4;
-    loops.both = Simd32<Op::kBoth>;
-    loops.scalar_right = Simd32<Op::kScalarRight>;
-    if constexpr (requires { Op::kScalarLeft; }) {
-      loops.scalar_left = Simd32<Op::kScalarLeft>;
-    } else {
-      loops.scalar_left = Simd32<Op::kScalarRight, true>;  // commutes
-    }
-  }
-  return loops;
-}
-
 template <class Op>
 void Register(KernelRegistry& registry, const char* op_type) {
   KernelRegistration registration = Registration(op_type, 1, 14, {{"T", SetOf(NumberTypes{})}});
   registration.may_inplace = {{0, 0}, {1, 0}};
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
     return WithType(NumberTypes{}, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
-      return std::make_unique<BinaryKernel>(info, LoopsFor<Op, typename decltype(tag)::type>());
+      using T = typename decltype(tag)::type;
+      return std::make_unique<BinaryKernel>(
+          info, LoopsFor<Op, T, T, T>(std::is_same_v<Op, DivOp> || kIsSmallFloat<T> ? 3 : 0.5));
     });
   });
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/element.h"
+#include "kernels/simd_dispatch.h"
 
 namespace light {
 
@@ -61,6 +62,31 @@ struct GenericLoops {
   }
 };
 
+template <simd::BinaryFn simd::SimdTable::* kFunction, bool kSwap = false>
+void SimdLoop(const void* a, const void* b, void* y, int64_t n) {
+  (Simd().*kFunction)(static_cast<const float*>(kSwap ? b : a), static_cast<const float*>(kSwap ? a : b),
+                      static_cast<float*>(y), static_cast<std::size_t>(n));
+}
+
+/// The loops of Op::Apply(A, B) -> R. For floats those of the vector library that the Op names: kBoth, kScalarRight,
+/// and kScalarLeft unless it commutes (kCommutes). `cost` is that of the others, in nanoseconds per element.
+template <class Op, class A, class B, class R>
+BinaryLoops LoopsFor(double cost) {
+  BinaryLoops loops = GenericLoops<Op, A, B, R>::Get(cost);
+  if constexpr (requires { Op::kBoth; } && std::is_same_v<A, float> && std::is_same_v<B, float> &&
+                std::is_same_v<R, float>) {
+    loops.cost = 0.4;
+    loops.both = SimdLoop<Op::kBoth>;
+    loops.scalar_right = SimdLoop<Op::kScalarRight>;
+    if constexpr (requires { Op::kScalarLeft; }) {
+      loops.scalar_left = SimdLoop<Op::kScalarLeft>;
+    } else if constexpr (requires { Op::kCommutes; }) {
+      loops.scalar_left = SimdLoop<Op::kScalarRight, true>;
+    }
+  }
+  return loops;
+}
+
 /// How the extents of the second input meet those of the first.
 enum class BinaryAlignment : uint8_t {
   kMutual,      ///< either broadcasts to the other
@@ -97,7 +123,7 @@ std::unique_ptr<KernelBase> MakeBinaryKernel(const KernelInfo& info, Types types
                                              BinaryAlignment alignment = BinaryAlignment::kMutual) {
   return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
     using T = typename decltype(tag)::type;
-    const BinaryLoops loops = GenericLoops<Op, T, T, T>::Get(kIsSmallFloat<T> ? cost + 2 : cost);
+    const BinaryLoops loops = LoopsFor<Op, T, T, T>(kIsSmallFloat<T> ? cost + 2 : cost);
     return std::make_unique<BinaryKernel>(info, loops, alignment);
   });
 }

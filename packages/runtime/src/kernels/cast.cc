@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cast, CastLike.
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -112,8 +113,9 @@ class Cast final : public KernelBase {
 }  // namespace
 
 void RegisterCast(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("Cast", 6, 28, {{"T1", SetOf(CastTypes{})}, {"T2", SetOf(CastTypes{})}}),
-                            MakeKernel<Cast>);
+  const std::vector<TypeConstraint> constraints = {{"T1", SetOf(CastTypes{})}, {"T2", SetOf(CastTypes{})}};
+  registry.RegisterKernelFn(Registration("Cast", 6, 28, constraints), MakeKernel<Cast>);
+  registry.RegisterKernelFn(Registration("CastLike", 15, 25, constraints), MakeKernel<Cast>);
 }
 
 }  // namespace light

@@ -7,6 +7,8 @@ namespace light {
 namespace {
 
 struct PReluOp {
+  static constexpr auto kBoth = &simd::SimdTable::prelu;
+  static constexpr auto kScalarRight = &simd::SimdTable::prelu_scalar;
   template <class T>
   static T Apply(T x, T slope) {
     return x < T{0} ? WrappingMultiply(x, slope) : x;

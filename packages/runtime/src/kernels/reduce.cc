@@ -79,6 +79,8 @@ struct MaxOp {
 };
 
 struct MinOp {
+  static constexpr auto kRow = &simd::SimdTable::reduce_min;
+  static constexpr auto kLine = &simd::SimdTable::min;
   template <class T>
   using Acc = ComputeType<T>;
   template <class T>

@@ -40,7 +40,10 @@ struct L1Op : WideSum {
   template <class T>
   static Acc<T> Map(ComputeType<T> x) {
     const auto wide = static_cast<Acc<T>>(x);
-    return x < 0 ? 0 - wide : wide;
+    if constexpr (std::is_integral_v<T>)
+      return x < 0 ? 0 - wide : wide;
+    else
+      return std::abs(wide);
   }
 };
 

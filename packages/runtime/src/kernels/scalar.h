@@ -40,13 +40,15 @@ T WrappingMultiply(T a, T b) {
 /// The larger; a NaN in either wins.
 template <class T>
 T Larger(T a, T b) {
-  return a > b || a != a ? a : b;
+  const T larger = a > b ? a : b;  // b if either is a NaN; one instruction, where a single condition is a branch
+  return a != a ? a : larger;
 }
 
 /// The smaller; a NaN in either wins.
 template <class T>
 T Smaller(T a, T b) {
-  return a < b || a != a ? a : b;
+  const T smaller = a < b ? a : b;
+  return a != a ? a : smaller;
 }
 
 /// A float as an integer: truncated, saturated beyond the type, and 0 for a NaN.

@@ -12,7 +12,8 @@ namespace light {
 
 /// A node that computes every element of its output from the same one of its input: y = Op::Apply(x), in float for
 /// 16-bit floats. An Op with attributes is made from the KernelInfo; an Op that names a function of the vector library
-/// (kSimd) computes with it wherever it computes in float. kCost is in nanoseconds per element.
+/// (kSimd), or maps many floats at once itself (MapFloats), does so wherever it computes in float. kCost is in
+/// nanoseconds per element.
 template <class Op, class T>
 class UnaryKernel final : public KernelBase {
  public:
@@ -30,7 +31,9 @@ class UnaryKernel final : public KernelBase {
   using C = ComputeType<T>;
   using Applied = decltype(std::declval<const Op&>().Apply(C{}));
   using R = std::conditional_t<std::is_same_v<Applied, C>, T, Applied>;
-  static constexpr bool kHasSimd = requires { Op::kSimd; };
+  static constexpr bool kHasSimd = requires { Op::kSimd; } || requires(const Op& op, const float* x, float* y) {
+    op.MapFloats(x, y, std::size_t{});
+  };
   // The C library's functions are slower than the vector library's.
   static constexpr double kCost = kHasSimd && !std::is_same_v<C, float> && Op::kCost >= 1 ? 8 * Op::kCost : Op::kCost;
 
@@ -42,9 +45,17 @@ class UnaryKernel final : public KernelBase {
     }
   }
 
+  void MapFloats(const float* x, float* y, int64_t n) const {
+    if constexpr (requires { Op::kSimd; }) {
+      (Simd().*Op::kSimd)(x, y, static_cast<std::size_t>(n));
+    } else {
+      op_.MapFloats(x, y, static_cast<std::size_t>(n));
+    }
+  }
+
   void Loop(const T* x, R* y, int64_t n) const {
     if constexpr (kHasSimd && std::is_same_v<T, float>) {
-      (Simd().*Op::kSimd)(x, y, static_cast<std::size_t>(n));
+      MapFloats(x, y, n);
     } else if constexpr (kHasSimd && kIsSmallFloat<T>) {
       // Blocks of floats on the stack, so that these types get the vector functions too.
       constexpr int64_t kBlock = 256;
@@ -52,7 +63,7 @@ class UnaryKernel final : public KernelBase {
       for (int64_t i = 0; i < n; i += kBlock) {
         const int64_t length = std::min(kBlock, n - i);
         for (int64_t j = 0; j < length; ++j) block[j] = static_cast<float>(x[i + j]);
-        (Simd().*Op::kSimd)(block, block, static_cast<std::size_t>(length));
+        MapFloats(block, block, length);
         for (int64_t j = 0; j < length; ++j) y[i + j] = T(block[j]);
       }
     } else {

@@ -11,18 +11,27 @@ namespace light {
 namespace {
 
 struct MaxOp {
+  static constexpr auto kBoth = &simd::SimdTable::max;
+  static constexpr auto kScalarRight = &simd::SimdTable::max_scalar;
+  static constexpr bool kCommutes = true;
   template <class T>
   static T Apply(T a, T b) {
     return Larger(a, b);
   }
 };
 struct MinOp {
+  static constexpr auto kBoth = &simd::SimdTable::min;
+  static constexpr auto kScalarRight = &simd::SimdTable::min_scalar;
+  static constexpr bool kCommutes = true;
   template <class T>
   static T Apply(T a, T b) {
     return Smaller(a, b);
   }
 };
 struct SumOp {
+  static constexpr auto kBoth = &simd::SimdTable::add;
+  static constexpr auto kScalarRight = &simd::SimdTable::add_scalar;
+  static constexpr bool kCommutes = true;
   template <class T>
   static T Apply(T a, T b) {
     return a + b;
@@ -93,7 +102,7 @@ class VariadicKernel final : public KernelBase {
                       C* y) {
     const Dims* inputs[] = {&a_dims, &b.dims(), &extents};
     const BroadcastPlan plan(inputs);
-    const BinaryLoops loops = GenericLoops<Op, A, T, C>::Get(std::is_same_v<C, T> ? 0.5 : 2);
+    const BinaryLoops loops = LoopsFor<Op, A, T, C>(std::is_same_v<C, T> ? 0.5 : 2);
     const BinaryLoops::Fn loop = !plan.advances(0)  ? loops.scalar_left
                                  : plan.advances(1) ? loops.both
                                                     : loops.scalar_right;

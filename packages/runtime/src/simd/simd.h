@@ -43,9 +43,10 @@ struct SimdTable {
 
   UnaryFn exp, log, tanh, erf, sigmoid, sqrt, relu, neg, abs;
   BinaryFn add, sub, mul, div;
-  BinaryFn max;  ///< a NaN in either wins
+  BinaryFn max, min;  ///< a NaN in either wins
+  BinaryFn prelu;     ///< a * b where a < 0, else a
   // One operand a scalar, read from its address.
-  BinaryFn add_scalar, mul_scalar, sub_scalar, scalar_sub, div_scalar, scalar_div;
+  BinaryFn add_scalar, mul_scalar, sub_scalar, scalar_sub, div_scalar, scalar_div, max_scalar, min_scalar, prelu_scalar;
 
   /// y += a * x.
   void (*axpy)(float a, const float* x, float* y, size_t n);
@@ -54,6 +55,7 @@ struct SimdTable {
 
   float (*reduce_sum)(const float* x, size_t n);
   float (*reduce_max)(const float* x, size_t n);  ///< -inf if n is 0; a NaN wins
+  float (*reduce_min)(const float* x, size_t n);  ///< inf if n is 0; a NaN wins
   /// Softmax of each row of [rows, n].
   void (*softmax)(const float* x, float* y, size_t rows, size_t n);
   /// Normalises each row of [rows, n]; `bias`, `mean` and `inverse_deviation` (one per row) may be null.
