@@ -75,8 +75,8 @@ def main(names: list[str]) -> int:
                 pairs.append((taken[OURS], taken[THEIRS]))
             ratios = [ours / theirs for ours, theirs in pairs]
             ours, theirs = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
-            print(f"RATIO {name} {statistics.median(ratios):.3f} {min(ratios):.3f} {max(ratios):.3f}", end="")
-            print(f"  # ours {ours:.3f} us, onnxruntime {theirs:.3f} us", flush=True)
+            print(f"# {name}: ours {ours * 1000:.0f} ns, onnxruntime {theirs * 1000:.0f} ns")
+            print(f"RATIO {name} {statistics.median(ratios):.3f} {min(ratios):.3f} {max(ratios):.3f}", flush=True)
     return 0
 
 

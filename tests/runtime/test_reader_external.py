@@ -55,18 +55,18 @@ def test_length_may_be_left_out(folder: Path, dump_file: DumpFile) -> None:
 
 
 @pytest.mark.parametrize(("entries", "code", "reason"), [
-    ({"location": "../outside.bin", "offset": "4"}, "InvalidProtobuf", "must not contain '..'"),
-    ({"location": "sub/../w.bin", "offset": "4"}, "InvalidProtobuf", "must not contain '..'"),
-    ({"location": "/etc/passwd"}, "InvalidProtobuf", "must be a relative path"),
-    ({"location": ""}, "InvalidProtobuf", "must be a relative path"),
-    ({}, "InvalidProtobuf", "must be a relative path"),
+    ({"location": "../outside.bin", "offset": "4"}, "InvalidGraph", "must not contain '..'"),
+    ({"location": "sub/../w.bin", "offset": "4"}, "InvalidGraph", "must not contain '..'"),
+    ({"location": "/etc/passwd"}, "InvalidGraph", "must be a relative path"),
+    ({"location": ""}, "InvalidGraph", "must be a relative path"),
+    ({}, "InvalidGraph", "must be a relative path"),
     ({"location": "nothing.bin"}, "NoSuchFile", "nothing.bin"),
     ({"location": "sub"}, "NoSuchFile", "not a regular file"),
-    ({"location": "w.bin", "offset": "32"}, "InvalidProtobuf", "past the end"),
-    ({"location": "w.bin", "offset": "9223372036854775807"}, "InvalidProtobuf", "past the end"),
-    ({"location": "w.bin", "offset": "-4"}, "InvalidProtobuf", "'offset' must be a number of bytes"),
-    ({"location": "w.bin", "offset": "4x"}, "InvalidProtobuf", "'offset' must be a number of bytes"),
-    ({"location": "w.bin", "length": "20"}, "InvalidProtobuf", "needs 24 bytes, got length 20"),
+    ({"location": "w.bin", "offset": "32"}, "InvalidGraph", "past the end"),
+    ({"location": "w.bin", "offset": "9223372036854775807"}, "InvalidGraph", "past the end"),
+    ({"location": "w.bin", "offset": "-4"}, "InvalidGraph", "'offset' must be a number of bytes"),
+    ({"location": "w.bin", "offset": "4x"}, "InvalidGraph", "'offset' must be a number of bytes"),
+    ({"location": "w.bin", "length": "20"}, "InvalidGraph", "needs 24 bytes, got length 20"),
 ])  # fmt: skip
 def test_refusals(folder: Path, dump_file: DumpFile, entries: dict[str, str], code: str, reason: str) -> None:
     answer = dump_file(write_model(folder, **entries))
@@ -77,7 +77,7 @@ def test_refusals(folder: Path, dump_file: DumpFile, entries: dict[str, str], co
 def test_a_link_may_not_lead_outside(folder: Path, dump_file: DumpFile) -> None:
     (folder / "link.bin").symlink_to("../outside.bin")
     answer = dump_file(write_model(folder, location="link.bin", offset="4"))
-    assert answer["code"] == "InvalidProtobuf"
+    assert answer["code"] == "InvalidGraph"
     assert "through a link" in answer["error"]
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,4 +52,13 @@ int InChild(Body body, std::string* text = nullptr) {
   CHECK(waitpid(child, &status, 0) == child);
   if (text != nullptr) *text = written;
   return status;
+}
+
+/// Runs `body`, which ends its thread, and checks that nothing on the way stops that.
+inline void CheckThreadEnds(void* (*body)(void*)) {
+  pthread_t thread;
+  void* result = nullptr;
+  CHECK(pthread_create(&thread, nullptr, body, nullptr) == 0);
+  CHECK(pthread_join(thread, &result) == 0);
+  CHECK(result == reinterpret_cast<void*>(7));
 }

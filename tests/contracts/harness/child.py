@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,7 +29,10 @@ def run_in_child(module: str, function: Callable[[Any], None], timeout: float = 
     """
     start = f"import sys; sys.path.insert(0, {str(TESTS)!r}); from contracts.harness.child import main; main()"
     command = [sys.executable, "-c", start, module, inspect.getsourcefile(function), function.__name__]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    # A sanitizer would turn a signal that a test expects into an exit code.
+    options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0:handle_abort=0"]))
+    env = {**os.environ, "ASAN_OPTIONS": options, "TSAN_OPTIONS": f"{os.environ.get('TSAN_OPTIONS', '')} handle_segv=0"}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def main() -> None:

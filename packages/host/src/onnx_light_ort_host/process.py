@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from . import _host
 from .errors import InvalidArgument
 from .errors import NotImplemented as NotImplementedByHost
@@ -37,6 +39,17 @@ def get_build_info() -> str:
         Name and version of the product and version of the ABI.
     """
     return _host.build_info()
+
+
+def get_include() -> str:
+    """Returns the folder of the interface's declarations, for who builds a plugin.
+
+    Returns
+    -------
+    str
+        What ``#include <ort_abi/ort_c_api.h>`` is found in. The header is complete for version 30 of the interface.
+    """
+    return str(Path(__file__).parent / "include")
 
 
 def get_available_providers() -> list[str]:

@@ -74,7 +74,7 @@ struct SingleNodeSource {
   std::string message = "node " + node.Label() + ": nothing here runs version " + std::to_string(node.since_version) +
                         " with inputs " + TypesOf(graph, node.inputs) + " and outputs " + TypesOf(graph, node.outputs);
   for (const SingleNodeSource& source : asked) {
-    if (source.kernels == nullptr) continue;
+    if (source.kernels == nullptr || source.kernels->All().empty()) continue;
     std::string why;
     source.kernels->Find(graph, node, &why);
     message += std::string("; ") + source.name + ": " + why;

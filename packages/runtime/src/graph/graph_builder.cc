@@ -34,9 +34,10 @@ std::shared_ptr<const Graph> GraphBuilder::Build(ModelDef model) const {
     throw Error(ErrorCode::kInvalidGraph,
                 "the model: the IR version is missing, got " + std::to_string(model.ir_version));
   }
-  if (model.ir_version > kNewestIrVersion && options_.warn) {
-    options_.warn("the model: IR version " + std::to_string(model.ir_version) + " is newer than what is known, " +
-                  std::to_string(kNewestIrVersion));
+  if (model.ir_version > kNewestIrVersion) {
+    throw Error(ErrorCode::kInvalidGraph, "the model: the newest known IR version is " +
+                                              std::to_string(kNewestIrVersion) + ", got " +
+                                              std::to_string(model.ir_version));
   }
   OpsetImports imports = CheckedImports(model);
   auto info = std::make_shared<ModelInfo>(static_cast<ModelInfo&&>(model));

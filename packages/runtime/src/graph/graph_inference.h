@@ -15,7 +15,7 @@ namespace light {
 class GraphInference {
  public:
   GraphInference(const SchemaSet& schemas, const std::function<void(const std::string&)>& warn)
-      : checks_(schemas, warn), warn_(warn) {}
+      : checks_(schemas), warn_(warn) {}
 
   /// Throws Error: as NodeChecks; kInvalidGraph (wrong types), kFail (an element type that cannot be resolved).
   void Infer(GraphDraft& graph);

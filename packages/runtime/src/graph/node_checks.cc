@@ -73,10 +73,10 @@ int64_t NodeChecks::ImportedVersion(const Node& node, const CallFrame& frame) {
     FailInvalid(node, where + " imports no opset of the domain '" + DomainLabel(node.domain) + "'");
   }
   const int64_t latest = schemas_.LatestVersion(node.domain);
-  if (warn_ && latest > 0 && import->second > latest && OnnxSchemas().KnowsDomain(node.domain) &&
-      warned_domains_.insert(node.domain).second) {
-    warn_("opset " + std::to_string(import->second) + " of the domain '" + DomainLabel(node.domain) +
-          "' is newer than what is known; its operators are taken from version " + std::to_string(latest));
+  if (import->second > latest && OnnxSchemas().KnowsDomain(node.domain)) {
+    // A newer version may have changed what the operator means.
+    FailInvalid(node, "the newest version of the domain '" + DomainLabel(node.domain) + "' that is known is " +
+                          std::to_string(latest) + ", got " + std::to_string(import->second));
   }
   last_frame_ = &frame;
   last_domain_ = node.domain;

@@ -13,8 +13,7 @@ namespace light {
 /// Gives nodes their schemas and checks what can be checked without types.
 class NodeChecks {
  public:
-  NodeChecks(const SchemaSet& schemas, const std::function<void(const std::string&)>& warn)
-      : schemas_(schemas), warn_(warn) {}
+  explicit NodeChecks(const SchemaSet& schemas) : schemas_(schemas) {}
 
   /// Sets `schema` and `since_version` from the opset imports of the body that the node was written in.
   /// Throws Error: kInvalidGraph (no import, no such operator in an ONNX domain, deprecated), kNotImplemented (operator
@@ -27,8 +26,6 @@ class NodeChecks {
   [[noreturn]] void FailUnknown(const Node& node, int64_t version) const;
 
   const SchemaSet& schemas_;
-  const std::function<void(const std::string&)>& warn_;
-  std::set<std::string> warned_domains_;
   // The last domain that was looked up: nodes of one domain come in long runs.
   const CallFrame* last_frame_ = nullptr;
   std::string last_domain_;

@@ -18,7 +18,12 @@ class Gemm final : public KernelBase {
     const Tensor* b = info.ConstantInput(1);
     if (!b || b->type() != ElementType::kFloat || b->rank() != 2 || b->element_count() == 0) return;
     const int64_t k = b->dim(b_transposed_ ? 1 : 0), n = b->dim(b_transposed_ ? 0 : 1);
-    packed_.Pack(Right(b->Data<float>(), k, n), 0, 1, k, n);
+    const auto pack = [this, data = b->Data<float>(), k, n] { packed_.Pack(Right(data, k, n), 0, 1, k, n); };
+    if (IsMapped(info, 1)) {
+      packed_.PackLater(pack);
+    } else {
+      pack();
+    }
   }
 
   void Run(RuntimeContext& context) override {

@@ -51,15 +51,24 @@ class MatMul final : public KernelBase {
     if (!b || b->rank() == 0 || b->element_count() == 0) return;
     const bool vector = b->rank() == 1;
     const int64_t k = b->dim(vector ? 0 : b->rank() - 2), n = vector ? 1 : b->dim(b->rank() - 1);
-    const auto pack = [&](const float* data) { packed_.Pack({data, n, 1}, k * n, b->element_count() / (k * n), k, n); };
-    if (b->type() == ElementType::kFloat) {
-      pack(b->Data<float>());
-    } else if (b->type() == ElementType::kFloat16 || b->type() == ElementType::kBfloat16) {
-      std::vector<float> wide(static_cast<std::size_t>(b->element_count()));
-      for (std::size_t i = 0; i < wide.size(); ++i)
-        wide[i] = b->type() == ElementType::kFloat16 ? static_cast<float>(b->Data<Float16>()[i])
-                                                     : static_cast<float>(b->Data<Bfloat16>()[i]);
-      pack(wide.data());
+    if (b->type() != ElementType::kFloat && b->type() != ElementType::kFloat16 && b->type() != ElementType::kBfloat16)
+      return;
+    const auto pack = [this, b = *b, k, n] {
+      std::vector<float> wide;
+      const float* data = b.Data<float>();
+      if (b.type() != ElementType::kFloat) {
+        wide.resize(static_cast<std::size_t>(b.element_count()));
+        for (std::size_t i = 0; i < wide.size(); ++i)
+          wide[i] = b.type() == ElementType::kFloat16 ? static_cast<float>(b.Data<Float16>()[i])
+                                                      : static_cast<float>(b.Data<Bfloat16>()[i]);
+        data = wide.data();
+      }
+      packed_.Pack({data, n, 1}, k * n, b.element_count() / (k * n), k, n);
+    };
+    if (IsMapped(info, 1)) {
+      packed_.PackLater(pack);
+    } else {
+      pack();
     }
   }
 

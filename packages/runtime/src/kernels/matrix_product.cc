@@ -18,6 +18,13 @@ void PackPanels(MatrixView<float> b, int64_t k, int64_t n, int64_t begin, int64_
 
 }  // namespace
 
+bool IsMapped(const KernelInfo& info, std::size_t i) {
+  const Tensor* constant = info.ConstantInput(i);
+  if (constant == nullptr) return false;
+  const GraphValue& value = info.graph().value(info.node().inputs[i]);
+  return value.external != nullptr && value.constant() != nullptr && value.constant()->data() == constant->data();
+}
+
 int64_t PackedSize(int64_t k, int64_t n) { return Panels(n) * static_cast<int64_t>(Simd().nr) * k; }
 
 void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "conversions/buffer.h"
 #include "kernels/element.h"
 #include "kernels/simd_dispatch.h"
+#include "light/kernel_info.h"
 #include "light/runtime_context.h"
 
 namespace light {
@@ -21,16 +26,34 @@ struct MatrixView {
 /// Matrices of equal extents packed for the float product, for as long as a kernel lives.
 class PackedMatrices {
  public:
-  bool empty() const noexcept { return !buffer_.data && count_ == 0; }
+  bool empty() const noexcept { return later_ == nullptr && !buffer_.data && count_ == 0; }
   /// Packs `count` matrices [k, n], `pitch` elements apart.
   void Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n);
-  const float* matrix(int64_t i) const noexcept { return static_cast<const float*>(buffer_.data) + i * size_; }
+  /// Lets `pack`, which calls Pack, run at the first use: a mapped file is not read before that.
+  void PackLater(std::function<void()> pack) {
+    later_ = std::make_unique<Later>();
+    later_->pack = std::move(pack);
+  }
+  const float* matrix(int64_t i) const {
+    if (later_ != nullptr) [[unlikely]]
+      std::call_once(later_->once, later_->pack);
+    return static_cast<const float*>(buffer_.data) + i * size_;
+  }
 
  private:
+  struct Later {
+    std::once_flag once;
+    std::function<void()> pack;
+  };
+
+  std::unique_ptr<Later> later_;
   conversions::OwnedBuffer buffer_;
   int64_t count_ = 0;
   int64_t size_ = 0;
 };
+
+/// True if argument `i` is a constant that lies in a mapped file.
+bool IsMapped(const KernelInfo& info, std::size_t i);
 
 /// Floats that a packed matrix [k, n] fills.
 int64_t PackedSize(int64_t k, int64_t n);

@@ -68,7 +68,7 @@ std::shared_ptr<const MappedFile> ExternalFiles::Open(const std::string& locatio
   if (file) return file;
 
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kInvalidProtobuf, "external data: " + what + ", got '" + location + "'");
+    throw Error(ErrorCode::kInvalidGraph, "external data: " + what + ", got '" + location + "'");
   };
   if (folder_.empty()) {
     throw Error(

@@ -108,11 +108,16 @@ void ReadDims(WireCursor& cursor, const ReaderLimits& limits, std::vector<int64_
   while (packed.remaining() > 0) add(static_cast<int64_t>(packed.PackedVarint()));
 }
 
+/// The message itself is whole; what it says of a file is wrong.
+[[noreturn]] void FailExternal(const WireCursor& cursor, const std::string& what) {
+  throw Error(ErrorCode::kInvalidGraph, cursor.Path() + ": external data: " + what);
+}
+
 int64_t ParseNumber(const WireCursor& cursor, const std::string& key, const std::string& text) {
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    cursor.Fail("external_data", "'" + key + "' must be a number of bytes, got '" + text + "'");
+    FailExternal(cursor, "'" + key + "' must be a number of bytes, got '" + text + "'");
   }
   return value;
 }
@@ -289,17 +294,17 @@ void DecodeField(const WireCursor& cursor, const DataField& field, Tensor& tenso
 
 Tensor MapExternal(const WireCursor& cursor, const TensorHeader& header, ElementType type, std::size_t bytes,
                    ExternalFiles& files, std::shared_ptr<const ExternalData>& external) {
-  if (type == ElementType::kString) cursor.Fail("external_data", "strings cannot lie in an external file");
+  if (type == ElementType::kString) FailExternal(cursor, "strings cannot lie in an external file");
   if (header.length && static_cast<uint64_t>(*header.length) != bytes) {
-    cursor.Fail("external_data",
-                "the tensor needs " + std::to_string(bytes) + " bytes, got length " + std::to_string(*header.length));
+    FailExternal(cursor,
+                 "the tensor needs " + std::to_string(bytes) + " bytes, got length " + std::to_string(*header.length));
   }
   const std::shared_ptr<const MappedFile> file = files.Open(header.location);
   const auto offset = static_cast<uint64_t>(header.offset);
   if (offset > file->size() || bytes > file->size() - offset) {
-    cursor.Fail("external_data", "offset " + std::to_string(offset) + " and " + std::to_string(bytes) +
-                                     " bytes lie past the end of '" + header.location + "', which has " +
-                                     std::to_string(file->size()));
+    FailExternal(cursor, "offset " + std::to_string(offset) + " and " + std::to_string(bytes) +
+                             " bytes lie past the end of '" + header.location + "', which has " +
+                             std::to_string(file->size()));
   }
   external = std::make_shared<ExternalData>(ExternalData{header.location, header.offset, bytes});
   std::byte* data = file->data() + offset;

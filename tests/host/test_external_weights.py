@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model whose weights lie in a large external file: nothing of them is read before the first run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+ROWS, COLUMNS = 16384, 16384  # 1 GiB of float32
+
+CHILD = """
+import sys
+import numpy as np
+import onnx_light_ort_host as ort
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+before = resident()
+session = ort.InferenceSession(sys.argv[1])
+grown = resident() - before
+assert grown < 32 << 20, f"{grown >> 20} MiB were read or copied"
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Return the path of a model whose file of weights is sparse: it takes no room on the disk."""
+    with (tmp_path / "weights.bin").open("wb") as file:
+        file.truncate(4 * ROWS * COLUMNS)
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[ROWS, COLUMNS])
+    weights.data_location = TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value="weights.bin")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", ROWS])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", COLUMNS])
+    z = helper.make_tensor_value_info("z", TensorProto.FLOAT, ["n", ROWS])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Gemm", ["y", "w"], ["z"], transB=1)]
+    graph = helper.make_graph(nodes, "large", [x], [y, z], [weights])
+    path = tmp_path / "model.onnx"
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10).SerializeToString()
+    )
+    return path
+
+
+def test_no_weight_is_read_before_the_first_run(model: Path, run_python: Any) -> None:
+    run_python(CHILD, model)
+
+
+def test_products_with_external_weights_are_right(tmp_path: Path) -> None:
+    """Both ways of packing later, first run and second, from several threads."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from onnx_light_ort_host import InferenceSession
+
+    rng = np.random.default_rng(3)
+    w = rng.random((40, 24), np.float32)
+    w.tofile(tmp_path / "w.bin")
+    x, y, z = (
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", s]) for n, s in (("x", 40), ("y", 24), ("z", 40))
+    )
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=w.shape, data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value="w.bin")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Gemm", ["y", "w"], ["z"], transB=1)]
+    graph = helper.make_graph(nodes, "g", [x], [y, z], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    session = InferenceSession(str(tmp_path / "m.onnx"))
+
+    def run(rows: int) -> None:
+        data = np.random.default_rng(rows).random((rows, 40), np.float32)
+        for _ in range(3):
+            got_y, got_z = session.run(None, {"x": data})
+            np.testing.assert_allclose(got_y, data @ w, rtol=1e-5)
+            np.testing.assert_allclose(got_z, data @ w @ w.T, rtol=1e-5)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(run, [1, 2, 5, 9, 17, 33]))

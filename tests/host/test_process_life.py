@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads, forked children, the end of the interpreter and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+COMMON = """
+import os, sys, threading, time
+import numpy as np
+import onnx_light_ort_host as ort
+from onnx import parser
+
+def model(text):
+    return parser.parse_model('<ir_version: 10, opset_import: ["" : 21, "fixtures" : 1]>\\n' + text).SerializeToString()
+
+def session(text, threads=2, library=None):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    if library:
+        options.register_custom_ops_library(library)
+    return ort.InferenceSession(model(text), options)
+
+PRODUCT = "g (float[N, M] x) => (float[N, N] y) { t = Transpose (x) y = MatMul (x, t) }"
+CHAIN = "g (float[N] x) => (float[N] y) { a = fixtures.Scale <factor: float = 2.0> (x) b = Exp (a) y = Log (b) }"
+big = np.random.default_rng(1).random((256, 256), np.float32)
+right = big @ big.T
+"""
+
+
+def test_many_threads_on_many_sessions(run_python: Any, fixtures: Any) -> None:
+    """Eight threads use shared sessions, make and drop their own, and see only their own results."""
+    run_python(
+        COMMON
+        + """
+shared = session(PRODUCT), session(CHAIN, library=sys.argv[1])
+errors = []
+
+def work(k):
+    try:
+        for i in range(30):
+            x = big * (k + 1)
+            assert np.allclose(shared[0].run(None, {"x": x})[0], right * (k + 1) ** 2, rtol=1e-4)
+            v = np.full(1000, k / 10, np.float32)
+            assert np.allclose(shared[1].run(None, {"x": v})[0], v * 2, atol=1e-5)
+            own = session(CHAIN, threads=1 + i % 3, library=sys.argv[1])
+            assert np.allclose(own.run(None, {"x": v})[0], v * 2, atol=1e-5)
+    except BaseException as error:
+        errors.append(error)
+
+threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert not errors, errors
+""",
+        fixtures / "add_two.so",
+    )
+
+
+def test_forked_children_run_sessions_of_the_parent(run_python: Any, fixtures: Any) -> None:
+    run_python(
+        COMMON
+        + """
+shared = session(PRODUCT, threads=4), session(CHAIN, threads=4, library=sys.argv[1])
+
+def check():
+    assert np.allclose(shared[0].run(None, {"x": big})[0], right, rtol=1e-4)
+    v = np.ones(100_000, np.float32)
+    assert np.allclose(shared[1].run(None, {"x": v})[0], v * 2, atol=1e-5)
+
+check()
+children = []
+for _ in range(4):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            check()
+            session(PRODUCT).run(None, {"x": big})
+            grandchild = os.fork()
+            if grandchild == 0:
+                check()
+                os._exit(0)
+            os._exit(os.waitpid(grandchild, 0)[1])
+        except BaseException as error:
+            print(error, file=sys.stderr, flush=True)
+            os._exit(1)
+    children.append(pid)
+check()
+assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 4
+""",
+        fixtures / "add_two.so",
+    )
+
+
+@pytest.mark.parametrize("how", ["pass", "sys.exit(0)", "os._exit(0)"])
+def test_the_interpreter_ends_with_live_sessions_and_running_daemon_threads(
+    run_python: Any, fixtures: Any, how: str
+) -> None:
+    run_python(
+        COMMON
+        + f"""
+alive = [session(PRODUCT), session(CHAIN, library=sys.argv[1])]
+
+def work():
+    while True:
+        alive[0].run(None, {{"x": big}})
+        alive[1].run(None, {{"x": np.ones(1000, np.float32)}})
+        session(CHAIN, library=sys.argv[1])
+
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+sys.cycle = alive, sys  # outlives the modules
+{how}
+""",
+        fixtures / "add_two.so",
+    )
+
+
+def test_ctrl_c_during_a_run_raises_when_the_run_is_over(tmp_path: Any) -> None:
+    """The run itself is not torn apart: KeyboardInterrupt comes after it, and the session works on."""
+    source = (
+        COMMON
+        + """
+loop = session('''g (int64 m, float[N] x) => (float[N] y) {
+  y = Loop (m, , x) < body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w) {
+    d = Identity (c)
+    w = Tanh (v)
+  } >
+}''', threads=1)
+x = np.ones(100_000, np.float32)
+print("ready", flush=True)
+try:
+    while True:
+        loop.run(None, {"m": np.array(200), "x": x})
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+assert loop.run(None, {"m": np.array(0), "x": x})[0].tolist() == x.tolist()
+print("works", flush=True)
+"""
+    )
+    child = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, env=os.environ.copy())
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=120)
+    assert out == "interrupted\nworks\n"
+    assert child.returncode == 0
