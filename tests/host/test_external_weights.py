@@ -81,3 +81,31 @@ def test_products_with_external_weights_are_right(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(run, [1, 2, 5, 9, 17, 33]))
+
+
+def test_more_than_two_gigabytes(tmp_path: Path) -> None:
+    """Sizes and offsets beyond 31 and 32 bits; the file is sparse."""
+    from onnx_light_ort_host import InferenceSession
+
+    count = 5 << 28  # float32: 5 GiB
+    with (tmp_path / "w.bin").open("wb") as file:
+        file.seek(4 * (count - 1))
+        file.write(np.float32(7).tobytes())
+        file.write(np.arange(4, dtype=np.float32).tobytes())
+    tensors = []
+    for name, dims, offset in (("w", [count // 2, 2], 0), ("b", [4], 4 * count)):
+        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="w.bin")
+        tensor.external_data.add(key="offset", value=str(offset))
+        tensors.append(tensor)
+    i = helper.make_tensor_value_info("i", TensorProto.INT64, ["n"])
+    row = helper.make_tensor_value_info("row", TensorProto.FLOAT, ["n", 2])
+    bias = helper.make_tensor_value_info("bias", TensorProto.FLOAT, [4])
+    nodes = [helper.make_node("Gather", ["w", "i"], ["row"]), helper.make_node("Identity", ["b"], ["bias"])]
+    graph = helper.make_graph(nodes, "g", [i], [row, bias], tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    session = InferenceSession(str(tmp_path / "m.onnx"))
+    rows, biases = session.run(None, {"i": np.array([0, -1])})
+    assert rows.tolist() == [[0, 0], [0, 7]]
+    assert biases.tolist() == [0, 1, 2, 3]

@@ -95,7 +95,6 @@ def test_output_names_choose_and_order():
     assert [y.tolist() for y in session.run(None, feed)] == [minus, size]
     assert [y.tolist() for y in session.run(["size", "minus"], feed)] == [size, minus]
     assert [y.tolist() for y in session.run(("size",), feed)] == [size]
-    assert session.run([], feed) == []
     first, second = session.run(["size", "size"], feed)
     assert first.tolist() == second.tolist() == size
     assert not np.shares_memory(first, second)
@@ -213,3 +212,71 @@ def test_the_memory_limit_reaches_the_run():
     session.run(None, {"x": np.ones(16, np.float32)})
     with pytest.raises(ort.Fail, match="4096"):
         session.run(None, {"x": np.ones(1 << 16, np.float32)})
+
+
+def test_no_output_names_ask_for_all():
+    assert len(two_outputs().run([], {"x": np.ones(2, np.float32)})) == 2
+
+
+@pytest.mark.parametrize("names", ["minus", [["minus"]], [None], [b"minus"]], ids=repr)
+def test_output_names_are_a_list_of_names(names):
+    with pytest.raises(ort.InvalidArgument, match="output names: expected"):
+        two_outputs().run(names, {"x": np.ones(2, np.float32)})
+
+
+class ChangesTheFeed:
+    """A tensor, or a name, whose use changes the dict that it is in."""
+
+    def __init__(self, feed, change):
+        self.feed, self.change = feed, change
+
+    def __dlpack_device__(self):
+        self.change(self.feed)
+        return (1, 0)
+
+    def __dlpack__(self, **_):
+        return np.ones(2, np.float32).__dlpack__()
+
+
+def name_that_changes(feed, change):
+    class Name(str):
+        def __eq__(self, other):
+            change(feed)
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    return Name("x")
+
+
+@pytest.mark.parametrize(
+    "change", [dict.clear, lambda feed: feed.update({str(i): i for i in range(100)})], ids=["clear", "grow"]
+)
+@pytest.mark.parametrize("where", ["value", "name"])
+def test_a_feed_that_changes_while_it_is_read(change, where):
+    feed = {}
+    if where == "value":
+        feed["x"] = ChangesTheFeed(feed, change)
+    else:
+        feed[name_that_changes(feed, change)] = np.ones(2, np.float32)
+    with pytest.raises(ort.InvalidArgument, match="the dict changed"):
+        two_outputs().run(None, feed)
+
+
+@pytest.mark.parametrize(
+    "providers", ["CPUExecutionProvider", [()], [("CPUExecutionProvider",)], [3], ["Other"]], ids=repr
+)
+def test_providers_that_are_none(providers):
+    with pytest.raises(ort.InvalidArgument, match="providers: expected"):
+        ort.InferenceSession(b"", providers=providers)
+
+
+@pytest.mark.parametrize("severity", ["a", None, 5, -1, 1.5], ids=repr)
+def test_severities_that_are_none(severity):
+    with pytest.raises(ort.InvalidArgument, match="expected 0 to 4"):
+        ort.set_default_logger_severity(severity)
+
+
+def test_a_policy_that_is_none():
+    with pytest.raises(TypeError, match="expected a LoadPolicy, got NoneType"):
+        ort.set_load_policy(None)

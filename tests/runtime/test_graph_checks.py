@@ -42,7 +42,7 @@ MIXED = {"x": FLOAT, "z": DOUBLE}
 @pytest.mark.parametrize(("model", "code", "reason"), [
     (make(node("Relu", "x"), imports={}), "InvalidGraph", "imports no opset"),
     (make(node("Relu", "x"), imports={"": 0}), "InvalidGraph", "must be positive, got 0"),
-    (make(node("Relu", "x"), imports={"": 999}), "InvalidGraph", "the newest version of the domain 'ai.onnx' that is known is"),
+    (make(node("Relu", "x"), imports={"": 999}), "InvalidGraph", "the newest version of the domain 'ai.onnx' that is"),
     (make(node("Relu", "x"), ir_version=0), "InvalidGraph", "the IR version is missing, got 0"),
     (make(node("Relu", "x"), ir_version=99), "InvalidGraph", "the newest known IR version is"),
     (make(node("Relu", "x"), imports={"other": 1}), "InvalidGraph", "no opset of the domain 'ai.onnx'"),
@@ -124,3 +124,23 @@ def test_declared_symbols_are_kept_and_numbers_win(dump: Any) -> None:
 def test_an_old_model_without_imports(dump: Any) -> None:
     answer = dump(make(node("Relu", "x", consumed_inputs=[0]), imports={}, ir_version=1))
     assert answer["graph"]["nodes"][0]["since"] == 1
+
+
+def test_what_does_not_concern_inference_is_passed_over(dump: Any) -> None:
+    model = make(node("Relu", "x"))
+    model.training_info.add().initialization.name = "training"
+    annotation = model.graph.quantization_annotation.add(tensor_name="x")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="nothing")
+    model.graph.metadata_props.add(key="a", value="b")
+    assert "graph" in dump(model)
+
+
+def test_sparse_initializers_are_refused_by_name(dump: Any) -> None:
+    model = make(node("Relu", "x"))
+    values = helper.make_tensor("few", FLOAT, [1], [3.0])
+    model.graph.sparse_initializer.append(
+        helper.make_sparse_tensor(values, helper.make_tensor("where", onnx.TensorProto.INT64, [1], [2]), [5])
+    )
+    answer = dump(model)
+    assert answer["code"] == "NotImplemented"
+    assert "sparse initializers" in answer["error"]

@@ -126,6 +126,7 @@ class Session {
   const light::ValueType& input_type(std::size_t i) const noexcept;
   const light::ModelInfo& model() const noexcept;
   const std::string& graph_name() const noexcept;
+  const std::string& graph_doc_string() const noexcept;
   std::vector<AssignmentRow> assignments() const;
 
   SessionImpl& impl() const noexcept { return *impl_; }

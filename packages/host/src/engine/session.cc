@@ -133,6 +133,7 @@ const light::ValueType& Session::input_type(std::size_t i) const noexcept {
 }
 const light::ModelInfo& Session::model() const noexcept { return impl_->session().graph().model(); }
 const std::string& Session::graph_name() const noexcept { return impl_->session().graph().name(); }
+const std::string& Session::graph_doc_string() const noexcept { return impl_->session().graph().doc_string(); }
 
 std::vector<AssignmentRow> Session::assignments() const {
   return AsHost([&] {

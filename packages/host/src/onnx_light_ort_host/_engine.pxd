@@ -216,6 +216,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         const ValueType& input_type(size_t i) noexcept
         const ModelInfo& model() noexcept
         const string& graph_name() noexcept
+        const string& graph_doc_string() noexcept
         vector[AssignmentRow] assignments() except +RaiseHostError
 
     cdef cppclass RunCall:

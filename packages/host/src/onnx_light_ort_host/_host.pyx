@@ -333,6 +333,9 @@ cdef class Session:
         cdef Py_ssize_t position = 0
         cdef size_t index
         cdef size_t required = 0
+        cdef Py_ssize_t size
+        cdef object name
+        cdef object item
         cdef ArrayView view
         if type(input_feed) is dict:
             feeds = input_feed
@@ -340,20 +343,26 @@ cdef class Session:
             feeds = dict(input_feed)
         else:
             raise TypeError(f"input feed: expected a dict of names and arrays, got {type(input_feed).__name__}")
+        size = len(feeds)
         while PyDict_Next(feeds, &position, &key, &value):
-            found = PyDict_GetItemWithError(self.input_indices, <object>key)
+            # Held: comparing a name and converting a value may run Python code that changes the dict.
+            name = <object>key
+            item = <object>value
+            found = PyDict_GetItemWithError(self.input_indices, name)
             if found == NULL:
-                raise InvalidArgument(f"input feed: expected names of {list(self.input_indices)}, got {<object>key!r}")
+                raise InvalidArgument(f"input feed: expected names of {list(self.input_indices)}, got {name!r}")
             index = <object>found
             if self.input_specs[index].type == ElementType.kUndefined:
                 call.run.SetInputValue(index, value_of(
-                    <object>value, self.native.get().input_type(index), self.input_specs[index].where,
+                    item, self.native.get().input_type(index), self.input_specs[index].where,
                     &call.borrowed))
             else:
-                arrays.borrow(value, &self.input_specs[index], &view)
+                arrays.borrow(<PyObject*>item, &self.input_specs[index], &view)
                 call.borrowed.push_back(view.keep)
                 call.run.SetInput(index, view.type, view.dims, view.rank, view.data)
             required += self.input_required[index]
+            if len(feeds) != size:
+                raise InvalidArgument("input feed: the dict changed while it was read")
         if required != self.required_count:
             missing = [name for name, i in self.input_indices.items() if self.input_required[i] and name not in feeds]
             raise InvalidArgument(f"input feed: expected all required inputs, got none for {missing}")
@@ -388,7 +397,7 @@ cdef class Session:
         Parameters
         ----------
         output_names : sequence of str or None
-            Outputs to return, in this order; None for all of them in the model's order.
+            Outputs to return, in this order; None or no names for all of them in the model's order.
         input_feed : dict of str to numpy.ndarray, list or object with ``__dlpack__``
             One value per input. Arrays are borrowed for the call where they are contiguous and in native byte order,
             and never written. A list is converted to the input's element type. A sequence is a list or tuple of such
@@ -417,7 +426,7 @@ cdef class Session:
             raise NotImplemented("run: run options (profile run_options) are not in this version")
         if arrays == NULL:
             load_conversions()
-        if output_names is not None:
+        if output_names is not None and len(output_names) > 0:
             indices = self.find_outputs(output_names)
         if self.idle.empty():
             call = new PendingCall(dereference(session))
@@ -438,8 +447,10 @@ cdef class Session:
 
     cdef list find_outputs(self, output_names):
         cdef list indices = []
+        if isinstance(output_names, str):
+            raise InvalidArgument(f"output names: expected a list of names, got {output_names!r}")
         for name in output_names:
-            index = self.output_indices.get(name)
+            index = self.output_indices.get(name) if isinstance(name, str) else None
             if index is None:
                 raise InvalidArgument(f"output names: expected names of {list(self.output_indices)}, got {name!r}")
             indices.append(index)
@@ -501,7 +512,7 @@ cdef class Session:
             metadata[text(info.metadata[i].first)] = text(info.metadata[i].second)
         return ModelMetadata(
             text(info.producer_name), text(session.graph_name()), text(info.domain), text(info.doc_string),
-            info.model_version, metadata)
+            text(session.graph_doc_string()), info.model_version, metadata)
 
     def node_assignments(self):
         """Returns who runs which node.

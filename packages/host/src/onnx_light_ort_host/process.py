@@ -8,13 +8,14 @@ from pathlib import Path
 from . import _host
 from .errors import InvalidArgument
 from .errors import NotImplemented as NotImplementedByHost
+from .records import LoadPolicy
 from .session import CPU_PROVIDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
 
-    from .records import LibraryReport, LoadPolicy, SupportRow
+    from .records import LibraryReport, SupportRow
 
 NO_PLUGIN_EPS = "plugin EPs (profile ep_factory_device) are not in this version"
 
@@ -98,8 +99,8 @@ def set_default_logger_severity(severity: int) -> None:
     InvalidArgument
         If there is no such severity.
     """
-    if not 0 <= severity <= 4:
-        raise InvalidArgument(f"set_default_logger_severity: expected 0 to 4, got {severity}")
+    if not isinstance(severity, int) or not 0 <= severity <= 4:
+        raise InvalidArgument(f"set_default_logger_severity: expected 0 to 4, got {severity!r}")
     _host.set_default_logger_severity(severity)
 
 
@@ -121,7 +122,14 @@ def set_load_policy(policy: LoadPolicy) -> None:
     ----------
     policy : LoadPolicy
         The rules.
+
+    Raises
+    ------
+    TypeError
+        If it is no policy.
     """
+    if not isinstance(policy, LoadPolicy):
+        raise TypeError(f"set_load_policy: expected a LoadPolicy, got {type(policy).__name__}")
     _host.set_load_policy(policy)
 
 

@@ -55,7 +55,7 @@ class ModelMetadata(Record):
 
     Attributes
     ----------
-    producer_name, graph_name, domain, description : str
+    producer_name, graph_name, domain, description, graph_description : str
         As in the model; empty where it says nothing.
     version : int
         The model's own version.
@@ -63,11 +63,20 @@ class ModelMetadata(Record):
         The ``metadata_props``.
     """
 
-    __slots__ = ("producer_name", "graph_name", "domain", "description", "version", "custom_metadata_map")
+    __slots__ = (
+        "producer_name",
+        "graph_name",
+        "domain",
+        "description",
+        "graph_description",
+        "version",
+        "custom_metadata_map",
+    )
     producer_name: str
     graph_name: str
     domain: str
     description: str
+    graph_description: str
     version: int
     custom_metadata_map: dict[str, str]
 

@@ -36,6 +36,8 @@ class InferenceSession(_host.Session):
         If the model cannot be read or breaks a rule of ONNX.
     NotImplemented
         If nobody runs one of its nodes; the message names it.
+    Fail
+        If the model uses an operator of a domain that no library has brought.
     InvalidArgument
         If a provider is not available.
 
@@ -122,7 +124,9 @@ def check_providers(
         raise InvalidArgument(
             f"provider_options: expected one entry per provider ({count}), got {len(provider_options)}"
         )
+    if isinstance(providers, str):
+        raise InvalidArgument(f"providers: expected a list of names, got {providers!r}")
     for provider in providers or ():
-        name = provider if isinstance(provider, str) else provider[0]
+        name = provider[0] if isinstance(provider, tuple) and len(provider) == 2 else provider
         if name != CPU_PROVIDER:
             raise InvalidArgument(f"providers: expected names of {[CPU_PROVIDER]}, got {name!r}")

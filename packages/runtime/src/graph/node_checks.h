@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <set>
 #include <string>
 
 #include "graph/graph_draft.h"
