@@ -18,10 +18,21 @@ LIBRARIES = Path(__file__).resolve().parent.parent / ".libraries"
 
 @dataclass(frozen=True)
 class RealLibrary:
-    """Where a library comes from: the requirement that names its wheel, and its path (a pattern) in the wheel."""
+    """Where a library comes from.
+
+    Attributes
+    ----------
+    requirement
+        Names its wheel.
+    member
+        Its path in the wheel, a pattern.
+    platform
+        Tag of the wheel for a library that is only looked at; empty for this platform.
+    """
 
     requirement: str
     member: str
+    platform: str = ""
 
 
 REAL_LIBRARIES = {
@@ -30,6 +41,12 @@ REAL_LIBRARIES = {
     ),
     "onnxruntime_extensions": RealLibrary(
         "onnxruntime-extensions==0.15.2", "onnxruntime_extensions/_extensions_pydll*.so"
+    ),
+    "windows": RealLibrary(
+        "onnxruntime-extensions==0.15.0", "onnxruntime_extensions/_extensions_pydll*.pyd", "win_amd64"
+    ),
+    "macos": RealLibrary(
+        "onnxruntime-extensions==0.15.2", "onnxruntime_extensions/_extensions_pydll*.so", "macosx_11_0_universal2"
     ),
 }
 
@@ -52,19 +69,21 @@ def library_path(name: str) -> Path:
     library = REAL_LIBRARIES[name]
     home = LIBRARIES / name
     if not home.is_dir():
-        download(library.requirement, home)
+        download(library, home)
     found = sorted(home.glob(library.member))
     if len(found) != 1:
         raise FileNotFoundError(f"{name}: {library.requirement} should hold one {library.member}, got {found}")
     return found[0]
 
 
-def download(requirement: str, home: Path) -> None:
-    """Unpack the wheel of ``requirement`` into ``home``, which appears complete or not at all."""
+def download(library: RealLibrary, home: Path) -> None:
+    """Unpack the wheel of ``library`` into ``home``, which appears complete or not at all."""
     LIBRARIES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=LIBRARIES) as scratch:
         command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--quiet", "--no-deps"]
-        subprocess.run([*command, "--only-binary=:all:", "--dest", scratch, requirement], check=True)
+        if library.platform:
+            command += ["--platform", library.platform]
+        subprocess.run([*command, "--only-binary=:all:", "--dest", scratch, library.requirement], check=True)
         (wheel,) = Path(scratch).glob("*.whl")
         unpacked = Path(scratch, "unpacked")
         with zipfile.ZipFile(wheel) as archive:

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import onnx
 import onnx_light_ort_host as ort
 import pytest
 from onnx import TensorProto, helper
-from onnx_light_ort_host import absence, feeds
+from onnx_light_ort_host import absence, cli, cli_run, feeds
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -71,6 +74,13 @@ def test_random_inputs_are_the_same_every_time(model):
         ([], "InvalidArgument: input feed: expected all required inputs, got none for ['x']"),
         (["--custom-ops", "/nowhere.so"], "NoSuchFile: "),
         (["--ep", "/nowhere.so"], "NotImplemented: "),
+        (["--dim", "m=3"], "InvalidArgument: --dim: expected names of ['n'], got 'm'"),
+        (["--shape", "x=2,-1"], "InvalidArgument: --shape: expected an extent for 'x', got '-1'"),
+        (["--shape", "z=2"], "InvalidArgument: --shape: expected names of ['x'], got 'z'"),
+        (["--input", "x=random:soon"], "InvalidArgument: input 'x': expected a number as seed, got 'soon'"),
+        (["--input", "x=zeros", "--shape", "x=2"], "InvalidArgument: "),
+        (["--input", "x=zeros", "--repeat", "0"], "InvalidArgument: --repeat: expected 1 or more, got 0"),
+        (["--inputs", "/nowhere.npz"], "InvalidArgument: --inputs: expected an .npz file"),
         (["--input", "x=zeros", "--output", "/dev/null/folder"], "NotADirectoryError: "),
     ],
 )
@@ -79,6 +89,129 @@ def test_mistakes_are_told_in_one_line(model, arguments, message):
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def saved(folder):
+    return {path.stem: np.load(path) for path in Path(folder).glob("*.npy")}
+
+
+def test_ones_and_seeds_and_shapes(model, tmp_path):
+    def run(name, *arguments):
+        done = command("run", model, *arguments, "--output", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        return saved(tmp_path / name)["y"]
+
+    np.testing.assert_array_equal(run("ones", "--input", "x=ones", "--dim", "n=3"), np.full((3, 2), 2, np.float32))
+    np.testing.assert_array_equal(run("shape", "--input", "x=zeros", "--shape", "x=4,2"), np.ones((4, 2), np.float32))
+    seeds = {seed: run(f"s{seed}", "--input", f"x=random{seed}", "--dim", "n=5") for seed in ("", ":0", ":7")}
+    np.testing.assert_array_equal(seeds[""], seeds[":0"])
+    assert not np.array_equal(seeds[""], seeds[":7"])
+    expected = np.random.default_rng(7).standard_normal((5, 2)).astype(np.float32) + np.float32(1)
+    np.testing.assert_array_equal(seeds[":7"], expected)
+
+
+def test_run_with_an_archive(model, tmp_path):
+    archive = tmp_path / "feeds.npz"
+    np.savez(archive, x=np.array([[1, 2]], np.float32), other=np.array([[5, 6]], np.float32))
+    for what, expected in ((archive, [[2, 3]]), (f"{archive}:other", [[6, 7]])):
+        done = command("run", model, "--input", f"x={what}", "--output", tmp_path / "out")
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_array_equal(saved(tmp_path / "out")["y"], expected)
+    done = command("run", model, "--inputs", archive)
+    assert done.returncode == 1
+    assert "--inputs: expected arrays named ['x'], got 'other'" in done.stderr
+    np.savez(archive, x=np.array([[1, 2]], np.float32))
+    done = command("run", model, "--inputs", archive, "--output", tmp_path / "all")
+    np.testing.assert_array_equal(saved(tmp_path / "all")["y"], [[2, 3]])
+
+
+def test_text_from_a_file(tmp_path):
+    info = [helper.make_tensor_value_info(name, TensorProto.STRING, [2]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", info[:1], info[1:])
+    path = tmp_path / "text.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    np.save(tmp_path / "x.npy", np.array(["zwölf", ""]))
+    done = command("run", path, "--input", f"x={tmp_path / 'x.npy'}", "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert saved(tmp_path / "out")["y"].tolist() == ["zwölf", ""]
+
+
+def test_repeated_runs_are_timed(model):
+    done = command("run", model, "--input", "x=zeros", "--repeat", "20")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no terminal, no progress
+    number = r"\d+\.\d{3} ms"
+    assert re.fullmatch(
+        rf"first run {number}; then 20 runs: median {number}, middle half {number} to {number}, "
+        rf"all {number} to {number}",
+        done.stdout.splitlines()[-1],
+    )
+
+
+def test_timing_of_known_durations():
+    seconds = [0.004, 0.001, 0.002, 0.003, 0.100]
+    assert cli_run.timing(0.5, seconds) == (
+        "first run 500.000 ms; then 5 runs: median 3.000 ms, middle half 2.000 ms to 4.000 ms, "
+        "all 1.000 ms to 100.000 ms"
+    )
+    assert "then 1 run: median 2.000 ms" in cli_run.timing(0.5, [0.002])
+
+
+def test_a_terminal_sees_how_far_long_work_is(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    clock = iter(range(100))
+    monkeypatch.setattr(cli_run.time, "perf_counter", lambda: next(clock))
+    terminal = Terminal()
+    assert cli_run.time_runs(lambda: None, 3, terminal) == [1, 1, 1]
+    assert "run 2 of 3" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    assert cli_run.time_runs(lambda: None, 3, quiet := io.StringIO()) == [1, 1, 1]
+    assert quiet.getvalue() == ""
+
+
+def test_a_traceback_is_shown_on_demand(model):
+    done = command("run", model, "--traceback", "--input", "x=zeros", "--custom-ops", "/nowhere.so")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "NoSuchFile" in done.stderr
+
+
+def test_a_mistake_of_ours_is_told_in_one_line_too(monkeypatch, capsys):
+    def broken(_):
+        raise KeyError("what")
+
+    monkeypatch.setattr(cli.cli_reports, "matrix", broken)
+    assert cli.main(["support-matrix"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("onnx-light-ort-host: internal error (--traceback says more): KeyError: 'what'")
+    with pytest.raises(KeyError):
+        cli.main(["support-matrix", "--traceback"])
+
+
+def test_an_interrupted_command(monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.cli_reports, "matrix", interrupted)
+    assert cli.main(["support-matrix"]) == 130
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["run"], ["support-matrix", "--json", "--markdown"]])
+def test_wrong_usage(arguments):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert "usage: onnx-light-ort-host" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["run", "explain", "inspect", "support-matrix"])
+def test_help_shows_examples_and_exit_codes(name):
+    done = command(name, "--help")
+    assert done.returncode == 0
+    assert f"onnx-light-ort-host {name}" in done.stdout.partition("examples:")[2]
+    assert "exit status:" in done.stdout
 
 
 def test_outputs_whose_names_make_one_file_name(tmp_path):
@@ -100,12 +233,33 @@ def test_explain(model):
     assert row.split()[:4] == ["#0", "plus", "Add", "CPUExecutionProvider"]
 
 
+def test_explain_as_json_and_as_a_picture(model, tmp_path):
+    picture = tmp_path / "model.svg"
+    done = command("explain", model, "--json", "--svg", picture)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert row == ort.InferenceSession(model).node_assignments()[0].asdict()
+    assert (row["inputs"], row["outputs"]) == (["x", "one"], ["y"])
+    texts = [element.text for element in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["model.onnx", "native kernel: 1 node", "x", "Add", "plus", "native kernel", "y"]
+    assert f"written: {picture}" in done.stderr
+
+
 def test_inspect(fixtures):
     done = command("inspect", fixtures / "probe.so")
     assert done.returncode == 0, done.stderr
     assert "probe.so: loadable, slots unknown until run" in done.stdout
     assert "exports: " in done.stdout
     assert command("inspect", "/nowhere.so").returncode == 1
+    report = json.loads(command("inspect", "--json", fixtures / "probe.so").stdout)
+    assert report["verdict"] == "loadable, slots unknown until run"
+    assert report["exports"] == ort.inspect_library(fixtures / "probe.so").exports
+
+
+def test_inspect_tells_why_a_library_is_refused(model):
+    done = command("inspect", model)
+    assert done.returncode == 1
+    assert "model.onnx: refused because" in done.stdout
 
 
 def test_support_matrix():

@@ -20,7 +20,7 @@ CPU_PROVIDER = "CPUExecutionProvider"
 BOX_WIDTH, BOX_HEIGHT, PILL_HEIGHT, MARGIN, LINE_HEIGHT = 176.0, 58.0, 26.0, 16.0, 16.0
 STYLE = (
     "text{font:12px sans-serif;fill:#222}.o{font-weight:bold}.n,.k{font-size:10px}.k{fill:#555}"
-    "rect{stroke:#555;rx:4px}.p{fill:#fff;rx:13px}.g{fill:#00000008;stroke-dasharray:4 3}"
+    "rect{stroke:#555;rx:4px}.p{fill:#fff;rx:13px}.g{fill:#fff;fill-opacity:.6;stroke-dasharray:4 3}"
     "path{fill:none;stroke:#888}"
 )
 
@@ -137,10 +137,16 @@ class Picture:
         drawing.rect(f'fill="{self.fills[who]}"', 0, 0, width, height)
         drawing.text("o", 8, 17, row.op_type, 24)
         drawing.text("n", 8, 33, row.name or f"#{row.index}", 30)
-        drawing.text("k", 8, 49, who if row.partition < 0 else f"{who}, group {row.partition}", 30)
+        drawing.text("k", 8, 49, badge(row), 30)
         drawing.parts += [*inner.parts, "</g>"]
         drawing.width, drawing.height = width, height
         return drawing
+
+
+def badge(row: NodeAssignment) -> str:
+    """Returns who runs a node, short enough for its box."""
+    who = row.library.rpartition("/")[2] if row.library and row.provider == CPU_PROVIDER else runner(row)
+    return who if row.partition < 0 else f"{who}, group {row.partition}"
 
 
 def details(row: NodeAssignment) -> str:

@@ -155,14 +155,20 @@ def inspect_library(path: str | PathLike[str]) -> LibraryReport:
     Returns
     -------
     LibraryReport
-        Its exports and dependencies, and whether it would be loaded.
+        Its exports and dependencies, and whether it would be loaded. A library for Windows or macOS never is; what it
+        exports and needs is told if the extra ``inspect`` is installed.
 
     Raises
     ------
     NoSuchFile, Fail
-        If there is no such file, or it is no library of this platform.
+        If there is no such file, or it is no regular file.
     """
-    return _host.inspect_library(path)
+    report = _host.inspect_library(path)
+    if report.refused_because:
+        from .foreign_library import describe
+
+        return describe(report)
+    return report
 
 
 def support_matrix() -> list[SupportRow]:

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of a graph: its boxes, its lines and what it says."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from xml.etree import ElementTree
+
+import pytest
+from onnx_light_ort_host.graph_layout import layers_of, layout
+from onnx_light_ort_host.graph_picture import draw, runner
+from onnx_light_ort_host.records import NodeArg, NodeAssignment
+
+SVG = "{http://www.w3.org/2000/svg}"
+CPU = "CPUExecutionProvider"
+
+
+def row(index, op, inputs, outputs, **fields):
+    values = {
+        "name": f"node{index}",
+        "domain": "",
+        "provider": CPU,
+        "kernel": f"native {op}",
+        "partition": -1,
+        "reason": "the only kernel",
+        "library": "",
+        "graph": "",
+    } | fields
+    order = {"index": index, "op_type": op, "inputs": inputs, "outputs": outputs} | values
+    return NodeAssignment(*(order[name] for name in NodeAssignment.__slots__))
+
+
+def arg(name):
+    return NodeArg(name, "tensor(float)", None)
+
+
+def random_graph(seed, count):
+    """Return sizes and edges of a graph with short, long and parallel connections."""
+    generator = random.Random(seed)
+    sizes = [(generator.choice([20, 100, 176, 400]), generator.choice([26, 58, 300])) for _ in range(count)]
+    edges = {}
+    for b in range(1, count):
+        for _ in range(generator.choice([0, 1, 1, 2, 3])):
+            edges[generator.choice([b - 1, generator.randrange(b)]), b] = None
+    return sizes, list(edges)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_boxes_do_not_overlap_and_lines_go_down_between_them(seed):
+    sizes, edges = random_graph(seed, 60)
+    placed = layout(sizes, edges)
+    boxes = [(x, y, x + w, y + h) for x, y, (w, h) in zip(placed.x, placed.y, sizes, strict=True)]
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        assert left >= -1e-6
+        assert top >= 0
+        assert right <= placed.width + 1e-6
+        assert bottom <= placed.height + 1e-6
+        for other in boxes[:i]:
+            assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+    for a, b in edges:
+        assert boxes[a][3] < boxes[b][1]
+    for points in placed.lines:
+        for (x, y), (to_x, to_y) in itertools.pairwise(points):
+            assert to_y >= y
+            for left, top, right, bottom in boxes:
+                if to_x == x:  # a straight part may pass a layer, beside its boxes
+                    assert not (left < x < right and max(y, top) < min(to_y, bottom))
+                else:  # a curve stays between two layers
+                    assert bottom <= y or to_y <= top
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_edge_can_be_followed(seed):
+    sizes, edges = random_graph(seed, 40)
+    placed = layout(sizes, edges)
+    starts, ends = {}, {}
+    for i, (width, height) in enumerate(sizes):
+        center = placed.x[i] + width / 2
+        starts[round(center, 3), placed.y[i] + height] = i
+        ends[round(center, 3), placed.y[i]] = i
+    onward = {}
+    for points in placed.lines:
+        start, end = points[0], points[-1]
+        onward.setdefault((round(start[0], 3), start[1]), []).append((round(end[0], 3), end[1]))
+    found = set()
+    for start, a in starts.items():
+        todo = list(onward.get(start, ()))
+        while todo:
+            point = todo.pop()
+            if point in ends:
+                found.add((a, ends[point]))
+            else:
+                todo += onward[point]
+    assert found == set(edges)
+
+
+def test_what_reads_nothing_is_placed_above_its_reader():
+    assert layers_of(5, [(0, 1), (1, 2), (3, 2), (2, 4)]) == [0, 1, 2, 1, 3]
+    assert layers_of(0, []) == []
+    assert layers_of(2, []) == [0, 0]
+
+
+def test_an_empty_graph():
+    picture = ElementTree.fromstring(draw([], [], []))
+    assert picture.tag == f"{SVG}svg"
+
+
+def texts(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def titles(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}title")]
+
+
+def test_the_picture_says_who_runs_what():
+    rows = [
+        row(0, "Conv", ["x"], ["a"]),
+        row(1, "Mine", ["a"], ["b"], domain="my", library="/opt/libmine.so"),
+        row(2, "Gelu", ["b"], ["c"], provider="FastEP", partition=3),
+        row(3, "Relu", ["c", ""], ["y", ""]),
+    ]
+    svg = draw(rows, [arg("x")], [arg("y")], "model.onnx")
+    assert texts(svg)[:4] == [
+        "model.onnx",
+        "native kernel: 2 nodes",
+        "FastEP: 1 node",
+        "custom operators of libmine.so: 1 node",
+    ]
+    assert {"Conv", "Mine", "Gelu", "Relu", "libmine.so", "FastEP, group 3"} <= set(texts(svg))
+    assert "my.Mine 'node1': native Mine of CPUExecutionProvider (/opt/libmine.so); the only kernel" in titles(svg)
+    fills = {r.get("fill") for r in ElementTree.fromstring(svg).iter(f"{SVG}rect") if r.get("fill")}
+    assert len(fills) == 3
+    assert svg.count("<path") == 5
+
+
+def test_subgraphs_are_inside_the_boxes_of_their_nodes():
+    rows = [
+        row(0, "If", ["x"], ["y"]),
+        row(0, "Relu", ["x"], ["t"], graph="#0.then_branch"),
+        row(0, "Loop", ["x"], ["e"], graph="#0.else_branch"),
+        row(0, "Neg", ["i"], ["o"], graph="#0.else_branch/#0.body"),
+    ]
+    svg = draw(rows, [arg("x")], [arg("y")])
+    assert {"If", "then_branch", "Relu", "else_branch", "Loop", "body", "Neg"} <= set(texts(svg))
+    assert sum(text == "body" for text in texts(svg)) == 1
+    assert "native kernel: 4 nodes" in texts(svg)
+
+
+def test_five_hundred_nodes():
+    rows = [row(i, "Add", [f"v{i}", f"v{max(0, i - 7)}", "v0"], [f"v{i + 1}"]) for i in range(500)]
+    svg = draw(rows, [arg("v0")], [arg("v500")])
+    assert texts(svg).count("Add") == 500
+    assert len(svg) < 1_000_000
+
+
+def test_names_that_would_break_the_file():
+    evil = "</text><script>alert(1)</script>&\"'\x00\x1b\ud800\u202e" + "n" * 5000
+    rows = [row(0, evil, ["x"], ["y"], name=evil, reason=evil, library=f"/{evil}", kernel=evil)]
+    svg = draw(rows, [arg("x"), arg(evil)], [arg("y")], evil)
+    root = ElementTree.fromstring(svg.encode())
+    assert not list(root.iter(f"{SVG}script"))
+    assert max(len(text) for text in texts(svg)) <= 1100
+
+
+def test_runner():
+    assert runner(row(0, "Add", [], [])) == "native kernel"
+    assert runner(row(0, "Add", [], [], library="/a/b.so")) == "custom operators of b.so"
+    assert runner(row(0, "Add", [], [], provider="EP", library="/a/b.so")) == "EP"
