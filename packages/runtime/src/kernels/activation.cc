@@ -37,15 +37,31 @@ struct GeluOp {
     return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<T>);
   }
 };
+// 1 + tanh(z) is 2 / (1 + exp(-2z)), which keeps its digits where the sum would cancel.
 struct GeluTanhOp {
-  static constexpr double kCost = 15;
+  static constexpr double kCost = 2;
+  static constexpr double kLinear = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // of 2z in x
+  static constexpr double kCubic = 0.044715 * kLinear;
   template <class T>
   static T Apply(T x) {
-    const T inner = std::numbers::sqrt2_v<T> * std::numbers::inv_sqrtpi_v<T> * (x + T(0.044715) * x * x * x);
-    // 1 + tanh(z) is 2 / (1 + exp(-2z)), which keeps its digits where the sum would cancel.
-    return x / (1 + std::exp(-2 * inner));
+    return x / (1 + std::exp(-x * (T(kLinear) + T(kCubic) * x * x)));
+  }
+  static void MapFloats(const float* x, float* y, std::size_t n) {
+    float z[kUnaryBlock];
+    Simd().mul(x, x, z, n);
+    Simd().affine(z, static_cast<float>(kCubic), static_cast<float>(kLinear), z, n);
+    Simd().mul(x, z, z, n);
+    Simd().sigmoid(z, z, n);
+    Simd().mul(x, z, y, n);
   }
 };
+// y = scale * x + shift, but at least 0 and at most 1.
+void MapHardSigmoid(const float* x, float scale, float shift, float* y, std::size_t n) {
+  const float zero = 0, one = 1;
+  Simd().affine(x, scale, shift, y, n);
+  Simd().min_scalar(y, &one, y, n);
+  Simd().max_scalar(y, &zero, y, n);
+}
 struct HardSigmoidOp {
   static constexpr double kCost = 0.5;
   explicit HardSigmoidOp(const KernelInfo& info) : alpha(info.Float("alpha", 0.2f)), beta(info.Float("beta", 0.5f)) {}
@@ -53,6 +69,7 @@ struct HardSigmoidOp {
   T Apply(T x) const {
     return Larger(Smaller(static_cast<T>(alpha) * x + static_cast<T>(beta), T{1}), T{0});
   }
+  void MapFloats(const float* x, float* y, std::size_t n) const { MapHardSigmoid(x, alpha, beta, y, n); }
   float alpha;
   float beta;
 };
@@ -61,6 +78,11 @@ struct HardSwishOp {
   template <class T>
   static T Apply(T x) {
     return x * Larger(Smaller(x / 6 + T(0.5), T{1}), T{0});
+  }
+  static void MapFloats(const float* x, float* y, std::size_t n) {
+    float factor[kUnaryBlock];
+    MapHardSigmoid(x, 1.f / 6, 0.5f, factor, n);
+    Simd().mul(x, factor, y, n);
   }
 };
 struct LeakyReluOp {
@@ -131,11 +153,17 @@ struct SoftsignOp {
   }
 };
 struct SwishOp {
-  static constexpr double kCost = 12;
+  static constexpr double kCost = 2;
   explicit SwishOp(const KernelInfo& info) : alpha(info.Float("alpha", 1)) {}
   template <class T>
   T Apply(T x) const {
     return x / (1 + std::exp(-static_cast<T>(alpha) * x));
+  }
+  void MapFloats(const float* x, float* y, std::size_t n) const {
+    float factor[kUnaryBlock];
+    Simd().mul_scalar(x, &alpha, factor, n);
+    Simd().sigmoid(factor, factor, n);
+    Simd().mul(x, factor, y, n);
   }
   float alpha;
 };

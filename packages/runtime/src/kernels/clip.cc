@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include "kernels/arguments.h"
-#include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/scalar.h"
+#include "kernels/unary.h"
 
 namespace light {
 namespace {
@@ -41,7 +40,15 @@ class Clip final : public KernelBase {
     const T* x = input.Data<T>();
     T* y = context.Output(0, input.dims()).template Data<T>();
     context.ParallelFor(input.element_count(), kIsSmallFloat<T> ? 2 : 0.4, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = T(Smaller(Larger(static_cast<C>(x[i]), low), high));
+      if constexpr (std::is_same_v<T, float>) {
+        for (int64_t i = begin; i < end; i += kUnaryBlock) {
+          const auto n = static_cast<std::size_t>(std::min(kUnaryBlock, end - i));
+          Simd().max_scalar(x + i, &low, y + i, n);
+          Simd().min_scalar(y + i, &high, y + i, n);
+        }
+      } else {
+        for (int64_t i = begin; i < end; ++i) y[i] = T(Smaller(Larger(static_cast<C>(x[i]), low), high));
+      }
     });
   }
 

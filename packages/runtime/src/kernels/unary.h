@@ -10,10 +10,13 @@
 
 namespace light {
 
+/// Floats that stay in the nearest cache while several functions go over them.
+inline constexpr int64_t kUnaryBlock = 512;
+
 /// A node that computes every element of its output from the same one of its input: y = Op::Apply(x), in float for
 /// 16-bit floats. An Op with attributes is made from the KernelInfo; an Op that names a function of the vector library
-/// (kSimd), or maps many floats at once itself (MapFloats), does so wherever it computes in float. kCost is in
-/// nanoseconds per element.
+/// (kSimd), or maps at most kUnaryBlock floats with several of them (MapFloats), does so wherever it computes in float.
+/// kCost is in nanoseconds per element.
 template <class Op, class T>
 class UnaryKernel final : public KernelBase {
  public:
@@ -49,7 +52,8 @@ class UnaryKernel final : public KernelBase {
     if constexpr (requires { Op::kSimd; }) {
       (Simd().*Op::kSimd)(x, y, static_cast<std::size_t>(n));
     } else {
-      op_.MapFloats(x, y, static_cast<std::size_t>(n));
+      for (int64_t i = 0; i < n; i += kUnaryBlock)
+        op_.MapFloats(x + i, y + i, static_cast<std::size_t>(std::min(kUnaryBlock, n - i)));
     }
   }
 
