@@ -57,6 +57,17 @@ def test_run_with_a_file(model, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), [[2, 3]])
 
 
+def test_a_sequence_is_shown_and_written_element_by_element(tmp_path):
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[3] x) => (seq(float[N]) y) {
+        y = SplitToSequence(x)
+    }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    done = command("run", tmp_path / "model.onnx", "--input", "x=ones", "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "y: sequence of 3\ny.0: float32 [1]\n[1.]\n" in done.stdout
+    assert [np.load(tmp_path / f"y.{i}.npy").tolist() for i in range(3)] == [[1], [1], [1]]
+
+
 def test_random_inputs_are_the_same_every_time(model):
     first, second = (command("run", model, "--input", "x=random", "--dim", "n=4") for _ in range(2))
     assert first.returncode == 0

@@ -136,8 +136,12 @@ def timing(first: float, seconds: Sequence[float]) -> str:
 
 
 def print_outputs(names: Sequence[str], values: Sequence[object]) -> None:
-    """Prints each output with its type and shape."""
+    """Prints each output with its type and shape, a sequence element by element."""
     for name, value in zip(names, values, strict=True):
+        if isinstance(value, list):
+            print(f"{name}: sequence of {len(value)}")
+            print_outputs([f"{name}.{i}" for i in range(len(value))], value)
+            continue
         shape = getattr(value, "shape", None)
         kind = "" if shape is None else f" {value.dtype} {list(shape)}"  # type: ignore[attr-defined]
         print(f"{name}:{kind}\n{value}")

@@ -123,8 +123,15 @@ def load_feeds(path: str, args: Mapping[str, NodeArg]) -> dict[str, Any]:
         return {name: as_feed(args[name], content[name]) for name in content.files}
 
 
+def tensors_of(name: str, value: Any) -> list[tuple[str, np.ndarray[Any, np.dtype[Any]]]]:
+    """Returns the tensors that a value holds, those of a sequence called ``NAME.0``, ``NAME.1`` and so on."""
+    if isinstance(value, list):
+        return [pair for i, element in enumerate(value) for pair in tensors_of(f"{name}.{i}", element)]
+    return [] if value is None else [(name, value)]
+
+
 def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) -> list[str]:
-    """Writes each tensor to ``DIRECTORY/NAME.npy``.
+    """Writes each tensor to ``DIRECTORY/NAME.npy``, those of a sequence to ``NAME.0.npy``, ``NAME.1.npy`` and so on.
 
     Parameters
     ----------
@@ -132,7 +139,7 @@ def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) ->
         Made if it does not exist.
     names : sequence of str
         Names of the outputs; characters that are not fit for a file name become ``_``.
-    values : sequence of numpy.ndarray or None
+    values : sequence of numpy.ndarray, list or None
         The outputs. Types that the file format lacks (bfloat16 and smaller ones) are written as float32, strings as
         fixed-width text.
 
@@ -143,9 +150,8 @@ def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) ->
     """
     os.makedirs(directory, exist_ok=True)
     paths: list[str] = []
-    for name, value in zip(names, values, strict=True):
-        if value is None:
-            continue
+    pairs = zip(names, values, strict=True)
+    for name, value in (tensor for given, output in pairs for tensor in tensors_of(given, output)):
         if value.dtype == object:
             value = value.astype(str)
         elif value.dtype.isbuiltin != 1:
