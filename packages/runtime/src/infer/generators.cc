@@ -69,6 +69,10 @@ void InferRange(InferenceContext& context) {
   const auto limit = ScalarValue(context.ConstantInput(1));
   const auto delta = ScalarValue(context.ConstantInput(2));
   if (!start || !limit || !delta || *delta == 0) return;
+  constexpr double kExact = 0x1p51;  // below it, neither the difference nor the quotient hides a remainder
+  if (context.ConstantInput(0)->type() == ElementType::kInt64 &&
+      !(std::abs(*start) < kExact && std::abs(*limit) < kExact && std::abs(*delta) < kExact))
+    return;
   const double count = std::ceil((*limit - *start) / *delta);
   if (!(std::abs(count) < 1e15)) return;  // also not a number; beyond it a double is not exact
   context.SetOutputShape(0, Shape({Dim(count > 0 ? static_cast<int64_t>(count) : 0)}));

@@ -234,11 +234,15 @@ void InferSplit(InferenceContext& context) {
   std::optional<std::vector<int64_t>> sizes = context.ConstantInts(1);
   if (!sizes && context.Input(1) == nullptr && HasAttribute(context, "split")) sizes = context.Ints("split");
   if (!sizes && context.Input(1) == nullptr && input[axis].is_known() && count > 0) {
-    // Equal parts, the last one smaller if need be.
+    // Equal parts; the last ones are smaller if need be.
     const int64_t parts = static_cast<int64_t>(count);
-    const int64_t part = (input[axis].extent() + parts - 1) / parts;
-    sizes.emplace(count, part);
-    sizes->back() = std::max<int64_t>(0, input[axis].extent() - part * (parts - 1));
+    int64_t rest = input[axis].extent();
+    const int64_t part = rest / parts + (rest % parts != 0);
+    sizes.emplace(count, 0);
+    for (int64_t& size : *sizes) {
+      size = std::min(part, rest);
+      rest -= size;
+    }
   }
   if (sizes && sizes->size() != count) {
     FailInference(context, "'split' must have one entry per output, got " + std::to_string(sizes->size()) + " for " +
