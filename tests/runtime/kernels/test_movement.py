@@ -8,31 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
-
-DTYPES = [np.bool_, np.int8, np.float16, np.float32, np.float64, np.complex64, np.complex128, object]
-
-
-def numbered(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return different elements."""
-    count = np.arange(int(np.prod(shape, dtype=int)))
-    if dtype is object:
-        return np.array([f"this is element number {i}" for i in count], object).reshape(shape)
-    if dtype is np.bool_:
-        return (count * 7 % 3 == 0).reshape(shape)
-    return (count % 120).astype(dtype).reshape(shape)
+from kernel_arrays import MOVED_DTYPES, kind, numbered, same
+from onnx import TensorProto
 
 
-def kind(dtype: Any) -> int:
-    return TensorProto.STRING if dtype is object else helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-
-
-def same(got: np.ndarray, want: np.ndarray) -> None:
-    assert got.shape == want.shape
-    assert got.tolist() == want.tolist()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", MOVED_DTYPES)
 @pytest.mark.parametrize("opset", [1, 13, 21])
 def test_transpose(run_node: Any, dtype: Any, opset: int) -> None:
     for shape in [(), (3,), (2, 3), (1, 4), (2, 3, 4), (2, 1, 5), (2, 3, 4, 5), (0, 3), (2, 0, 4)]:
@@ -56,7 +36,7 @@ def test_transpose_needs_a_permutation(run_node: Any, perm: list[int]) -> None:
         run_node("Transpose", [np.ones((2, 3), np.float32)], 13, unranked=True, perm=perm)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", MOVED_DTYPES)
 @pytest.mark.parametrize(
     ("shapes", "axis"),
     [
@@ -151,7 +131,7 @@ def test_slice_refuses(run_node: Any, inputs: Any, message: str) -> None:
         run_node("Slice", [np.ones((3, 4), np.float32), *arrays], 13, unranked=True)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", MOVED_DTYPES)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize(
     ("shape", "indices", "axis"),
@@ -242,7 +222,7 @@ def test_unsqueeze(run_node: Any, axes: Any, want: Any) -> None:
     same(run_node("Unsqueeze", [x], 11, axes=axes)[0], x.reshape(want))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", MOVED_DTYPES)
 def test_identity(run_node: Any, dtype: Any) -> None:
     for shape in [(), (3,), (2, 0), (2, 3, 4)]:
         same(run_node("Identity", [numbered(shape, dtype)], 13)[0], numbered(shape, dtype))

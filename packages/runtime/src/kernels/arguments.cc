@@ -26,6 +26,13 @@ Dims ReadIntegers(const Tensor& tensor, std::size_t i, std::string_view name) {
   return result;
 }
 
+int64_t ReadInteger(const Tensor& tensor, std::size_t i, std::string_view name) {
+  if (tensor.element_count() != 1)
+    FailArgument(InputLabel(i, name) + ": must have one element, got " + Describe(tensor));
+  return WithType(NumberTypes{}, tensor.type(),
+                  [&](auto tag) { return ToInteger(*tensor.Data<typename decltype(tag)::type>()); });
+}
+
 int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond) {
   const auto r = static_cast<int64_t>(rank);
   if (axis < -r || axis > r - 1 + beyond)
@@ -34,10 +41,29 @@ int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond) {
   return axis < 0 ? axis + r : axis;
 }
 
-int64_t Product(std::span<const int64_t> dims, std::size_t begin, std::size_t end) {
-  int64_t product = 1;
-  for (std::size_t i = begin; i < end; ++i) product *= dims[i];
+Dims MarkAxes(const Dims& axes, std::size_t rank) {
+  Dims marked;
+  marked.Resize(rank);
+  std::fill_n(marked.data(), rank, 0);
+  for (std::size_t i = 0; i < axes.rank(); ++i) {
+    int64_t& mark = marked[static_cast<std::size_t>(NormalizeAxis(axes[i], rank))];
+    if (mark) FailArgument("axes: must be distinct, got " + conversions::FormatExtents(axes));
+    mark = 1;
+  }
+  return marked;
+}
+
+int64_t MultiplyExtents(int64_t a, int64_t b) {
+  int64_t product;
+  if (__builtin_mul_overflow(a, b, &product))
+    FailArgument("output 0: an extent must fit in 64 bits, got " + std::to_string(a) + " times " + std::to_string(b));
   return product;
+}
+
+int64_t Product(std::span<const int64_t> dims, std::size_t begin, std::size_t end) {
+  uint64_t product = 1;  // wraps for a part of the extents of a tensor without elements, where it does not matter
+  for (std::size_t i = begin; i < end; ++i) product *= static_cast<uint64_t>(dims[i]);
+  return static_cast<int64_t>(product);
 }
 
 }  // namespace light

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/element.h"
 #include "light/kernel_info.h"
 #include "light/kernel_registry.h"
 #include "light/runtime_context.h"
@@ -26,8 +27,28 @@ const Tensor& Required(RuntimeContext& context, std::size_t i, std::string_view 
 /// The elements of an int32 or int64 tensor of rank 0 or 1.
 Dims ReadIntegers(const Tensor& tensor, std::size_t i, std::string_view name);
 
+/// `value` towards zero; what int64 cannot hold, NaN among it, becomes the end of its range that is nearer.
+template <class T>
+int64_t ToInteger(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return std::is_signed_v<T> || static_cast<uint64_t>(value) <= INT64_MAX ? static_cast<int64_t>(value) : INT64_MAX;
+  } else {
+    const auto wide = static_cast<double>(static_cast<ComputeType<T>>(value));
+    return wide < -0x1p63 ? INT64_MIN : wide < 0x1p63 ? static_cast<int64_t>(wide) : INT64_MAX;
+  }
+}
+
+/// The only element of a tensor of numbers, by ToInteger.
+int64_t ReadInteger(const Tensor& tensor, std::size_t i, std::string_view name);
+
 /// `axis` counted from the front. Throws Error if it is not in [-rank, rank - 1 + `beyond`].
 int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond = 0);
+
+/// An entry per axis: 1 if it is among `axes`, else 0. Throws Error if an axis is not in range or is given twice.
+Dims MarkAxes(const Dims& axes, std::size_t rank);
+
+/// Product of two extents of an output. Throws Error if it does not fit.
+int64_t MultiplyExtents(int64_t a, int64_t b);
 
 /// Product of extents [begin, end).
 int64_t Product(std::span<const int64_t> dims, std::size_t begin, std::size_t end);

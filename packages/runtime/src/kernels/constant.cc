@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output does not depend on the elements of an input: Constant, Shape.
+// Operators whose output does not depend on the elements of an input: Constant, Shape, Size.
 #include <algorithm>
 
 #include "kernels/arguments.h"
@@ -68,11 +68,21 @@ class ShapeKernel final : public KernelBase {
   int64_t end_;
 };
 
+class Size final : public KernelBase {
+ public:
+  explicit Size(const KernelInfo&) {}
+  void Run(RuntimeContext& context) override {
+    const int64_t count = Required(context, 0, "data").element_count();
+    *context.Output(0, {}).Data<int64_t>() = count;
+  }
+};
+
 }  // namespace
 
 void RegisterConstant(KernelRegistry& registry) {
   registry.RegisterKernelFn(Registration("Constant", 1, 25, {}), MakeKernel<Constant>);
   registry.RegisterKernelFn(Registration("Shape", 1, 25, {}), MakeKernel<ShapeKernel>);
+  registry.RegisterKernelFn(Registration("Size", 1, 25, {}), MakeKernel<Size>);
 }
 
 }  // namespace light

@@ -5,6 +5,7 @@
 #include "kernels/arguments.h"
 #include "kernels/families.h"
 #include "kernels/moved.h"
+#include "kernels/transpose.h"
 
 namespace light {
 namespace {
@@ -141,15 +142,7 @@ class Transpose final : public KernelBase {
                    conversions::FormatExtents(perm));
     Tensor& out = context.Output(0, dims);
     if (data.element_count() == 0) return;
-    const Permuted p = Simplify(data.dims(), perm);
-    WithMoved(data.type(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const std::size_t last = p.extents.rank() - 1;
-      if (p.strides[last] == 1) return CopyLines<T>(context, p, data.Data<T>(), out.Data<T>());
-      std::size_t inner = 0;
-      while (p.strides[inner] != 1) ++inner;
-      TransposeTiles<T>(context, p, inner, data.Data<T>(), out.Data<T>());
-    });
+    TransposeElements(context, data.type(), data.dims(), perm, data.data(), out.data());
   }
 
  private:
@@ -158,6 +151,19 @@ class Transpose final : public KernelBase {
 };
 
 }  // namespace
+
+void TransposeElements(RuntimeContext& context, ElementType type, const Dims& dims, const Dims& perm, const void* from,
+                       void* to) {
+  const Permuted p = Simplify(dims, perm);
+  WithMoved(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const std::size_t last = p.extents.rank() - 1;
+    if (p.strides[last] == 1) return CopyLines<T>(context, p, static_cast<const T*>(from), static_cast<T*>(to));
+    std::size_t inner = 0;
+    while (p.strides[inner] != 1) ++inner;
+    TransposeTiles<T>(context, p, inner, static_cast<const T*>(from), static_cast<T*>(to));
+  });
+}
 
 void RegisterTranspose(KernelRegistry& registry) {
   registry.RegisterKernelFn(Registration("Transpose", 1, 25, {{"T", WholeByteTensors()}}), MakeKernel<Transpose>);

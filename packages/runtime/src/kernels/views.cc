@@ -103,19 +103,6 @@ class AxesKernel : public KernelBase {
   Dims axes_;
 };
 
-// Marks the axes in a mask of `rank` entries.
-Dims MarkAxes(const Dims& axes, std::size_t rank) {
-  Dims marked;
-  marked.Resize(rank);
-  std::fill_n(marked.data(), rank, 0);
-  for (std::size_t i = 0; i < axes.rank(); ++i) {
-    int64_t& mark = marked[static_cast<std::size_t>(NormalizeAxis(axes[i], rank))];
-    if (mark) FailArgument("axes: must be distinct, got " + conversions::FormatExtents(axes));
-    mark = 1;
-  }
-  return marked;
-}
-
 class Squeeze final : public AxesKernel {
  public:
   using AxesKernel::AxesKernel;

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize, and Upsample, its predecessor.
+#include <cmath>
+#include <limits>
+
+#include "conversions/shape.h"
+#include "kernels/arguments.h"
+#include "kernels/families.h"
+#include "kernels/mapped_copy.h"
+#include "kernels/resampling.h"
+
+namespace light {
+namespace {
+
+/// What elements of T are interpolated in.
+template <class T>
+using Interpolated =
+    std::conditional_t<std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) > 2), double, float>;
+
+/// Rounds half to even and saturates where T is an integer.
+template <class T, class Acc>
+T FromInterpolated(Acc value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    // The upper end as a power of two, which is exact.
+    const double rounded = std::nearbyint(static_cast<double>(value));
+    if (rounded >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
+    return rounded > static_cast<double>(std::numeric_limits<T>::min()) ? static_cast<T>(rounded)
+                                                                        : std::numeric_limits<T>::min();
+  } else {
+    return T(value);
+  }
+}
+
+template <class T>
+T* Scratch(RuntimeContext& context, int64_t count) {
+  return static_cast<T*>(context.TemporaryBuffer(static_cast<std::size_t>(count) * sizeof(T)));
+}
+
+/// One pass of interpolation: along `axis`, which lies between `outer` and `inner` elements.
+template <class Acc>
+void ResizeAxis(RuntimeContext& context, const Resampling& resampling, const ResizedAxis& axis, int64_t outer,
+                int64_t inner, const Acc* from, Acc* to) {
+  const int64_t taps = resampling.TapCount(axis);
+  auto* places = Scratch<int64_t>(context, axis.output * taps);
+  auto* weights = Scratch<Acc>(context, axis.output * taps);
+  for (int64_t i = 0; i < axis.output; ++i) resampling.Taps(axis, i, taps, places + i * taps, weights + i * taps);
+  const auto outside = static_cast<Acc>(resampling.extrapolation_value());
+  const double cost = 0.3 * static_cast<double>(taps * inner) + 5;
+  context.ParallelFor(outer * axis.output, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t* place = places + unit % axis.output * taps;
+      const Acc* weight = weights + unit % axis.output * taps;
+      const Acc* source = from + unit / axis.output * axis.input * inner;
+      Acc* out = to + unit * inner;
+      std::fill_n(out, inner, place[0] < 0 ? outside : Acc(0));
+      for (int64_t t = 0; place[0] >= 0 && t < taps; ++t) {
+        if (weight[t] == 0) continue;  // of no weight is an infinity, too
+        const Acc* row = source + place[t] * inner;
+        for (int64_t i = 0; i < inner; ++i) out[i] += weight[t] * row[i];
+      }
+    }
+  });
+}
+
+class Resize final : public KernelBase {
+ public:
+  explicit Resize(const KernelInfo& info) : resampling_(info), axes_given_(info.HasAttribute("axes")) {
+    const bool is_resize = info.node().op_type == "Resize";
+    if (axes_given_) axes_.Assign(info.Ints("axes"));
+    if (!is_resize && info.since_version() < 7)
+      scales_ = {1, 1, info.Float("height_scale", 0), info.Float("width_scale", 0)};
+    else if (!is_resize && info.since_version() < 9)
+      scales_ = info.Floats("scales");
+    has_roi_input_ = is_resize && info.since_version() >= 11;
+    scales_input_ = has_roi_input_ ? 2 : 1;
+    const std::string policy = info.String("keep_aspect_ratio_policy", "stretch");
+    not_larger_ = policy == "not_larger";
+    keeps_aspect_ = policy != "stretch";
+    if (keeps_aspect_ && !not_larger_ && policy != "not_smaller")
+      info.Fail(ErrorCode::kInvalidGraph,
+                "attribute keep_aspect_ratio_policy: must be stretch, not_larger or not_smaller, got " + policy);
+  }
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "X");
+    const std::size_t rank = x.rank();
+    const std::span<ResizedAxis> axes(Scratch<ResizedAxis>(context, static_cast<int64_t>(rank + 1)), rank);
+    Resolve(context, x, axes);
+    Dims dims;
+    dims.Resize(rank);
+    for (std::size_t d = 0; d < rank; ++d) dims[d] = axes[d].output;
+    Tensor& y = context.Output(0, dims);
+    if (y.element_count() == 0) return;
+    if (x.element_count() == 0)
+      FailArgument(InputLabel(0, "X") + ": must have elements to make " + Describe(y) + " of, got " + Describe(x));
+    if (resampling_.mode() == Resampling::Mode::kNearest) return CopyNearest(context, axes, x, y);
+    WithType(NumberTypes{}, x.type(),
+             [&](auto tag) { Interpolate<typename decltype(tag)::type>(context, axes, x, y); });
+  }
+
+ private:
+  void Resolve(RuntimeContext& context, const Tensor& x, std::span<ResizedAxis> resized) const {
+    const std::size_t rank = x.rank();
+    for (std::size_t d = 0; d < rank; ++d) resized[d] = {x.dim(d), x.dim(d), 1, static_cast<double>(x.dim(d)), 0, 1};
+    if (axes_given_) MarkAxes(axes_, rank);
+    const std::size_t count = axes_given_ ? axes_.rank() : rank;
+    const auto axis = [&](std::size_t i) -> ResizedAxis& {
+      return resized[axes_given_ ? static_cast<std::size_t>(NormalizeAxis(axes_[i], rank)) : i];
+    };
+
+    if (resampling_.crops()) {
+      const Tensor& roi = Required(context, 1, "roi");
+      CheckCount(roi.element_count(), 2 * count, 1, "roi");
+      WithType(FloatTypes{}, roi.type(), [&](auto tag) {
+        const auto* ends = roi.Data<typename decltype(tag)::type>();
+        for (std::size_t i = 0; i < count; ++i) {
+          axis(i).roi_start = static_cast<double>(static_cast<ComputeType<typename decltype(tag)::type>>(ends[i]));
+          axis(i).roi_end =
+              static_cast<double>(static_cast<ComputeType<typename decltype(tag)::type>>(ends[i + count]));
+        }
+      });
+    }
+
+    // Before version 13 an input that is not used is a tensor without elements.
+    const Tensor* scales_input = scales_.empty() ? context.Input(scales_input_) : nullptr;
+    const Tensor* sizes = has_roi_input_ ? context.Input(3) : nullptr;
+    if (sizes && sizes->element_count() == 0 && count != 0) sizes = nullptr;
+    const std::span<const float> scales = scales_input ? scales_input->Span<float>() : std::span<const float>(scales_);
+    if (sizes) {
+      if (!scales.empty())
+        FailArgument(InputLabel(3, "sizes") + ": must be omitted where there are scales, got " + Describe(*sizes));
+      return ResolveSizes(*sizes, count, axis);
+    }
+    CheckCount(static_cast<int64_t>(scales.size()), count, scales_input_, "scales");
+    for (std::size_t i = 0; i < count; ++i) {
+      ResizedAxis& a = axis(i);
+      if (!(scales[i] > 0) || !std::isfinite(scales[i]))
+        FailArgument(InputLabel(scales_input_, "scales") + ": must be positive, got " + std::to_string(scales[i]));
+      a.scale = double{scales[i]};
+      a.length = static_cast<double>(a.input) * a.scale;
+      const double extent = std::floor(
+          resampling_.crops() ? static_cast<double>(a.input) * (a.roi_end - a.roi_start) * a.scale : a.length);
+      SetOutput(a, extent);
+    }
+  }
+
+  template <class Axis>
+  void ResolveSizes(const Tensor& sizes, std::size_t count, const Axis& axis) const {
+    CheckCount(sizes.element_count(), count, 3, "sizes");
+    const auto* size = sizes.Data<int64_t>();
+    double common = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      ResizedAxis& a = axis(i);
+      if (size[i] < 0) FailArgument(InputLabel(3, "sizes") + ": must not be negative, got " + std::to_string(size[i]));
+      a.output = size[i];
+      a.length = static_cast<double>(size[i]);
+      // An axis without elements has no scale; it is refused unless the output has none either.
+      a.scale = a.input == 0 ? 1 : a.length / static_cast<double>(a.input);
+      common = i == 0 ? a.scale : not_larger_ ? std::min(common, a.scale) : std::max(common, a.scale);
+    }
+    if (!keeps_aspect_) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      ResizedAxis& a = axis(i);
+      a.scale = common;
+      a.length = common * static_cast<double>(a.input);
+      SetOutput(a, std::floor(a.length + 0.5));
+    }
+  }
+
+  static void SetOutput(ResizedAxis& axis, double extent) {
+    if (!(extent >= 0 && extent < 0x1p62))
+      FailArgument("output 0 (Y): extents must be at least 0 and fit in memory, got " + std::to_string(extent));
+    axis.output = static_cast<int64_t>(extent);
+  }
+
+  static void CheckCount(int64_t got, std::size_t want, std::size_t input, const char* name) {
+    if (got != static_cast<int64_t>(want))
+      FailArgument(InputLabel(input, name) + ": must have " + std::to_string(want) + " elements, got " +
+                   std::to_string(got));
+  }
+
+  void CopyNearest(RuntimeContext& context, std::span<const ResizedAxis> axes, const Tensor& x, Tensor& y) const {
+    // Axes behind the last one that changes make blocks.
+    std::size_t mapped = axes.size();
+    int64_t block = 1, entries = 0;
+    while (mapped > 0 && axes[mapped - 1].is_unchanged()) block *= axes[--mapped].input;
+    if (mapped == 0) return CopyElements(x, y);
+    for (std::size_t d = 0; d < mapped; ++d) entries += axes[d].output;
+    auto* maps = Scratch<int64_t>(context, entries);
+    int64_t* map = maps + entries;
+    int64_t pitch = block;
+    for (std::size_t d = mapped; d-- > 0; pitch *= axes[d].input) {
+      map -= axes[d].output;
+      for (int64_t i = 0; i < axes[d].output; ++i) {
+        const int64_t place = axes[d].is_unchanged() ? i : resampling_.Nearest(axes[d], i);
+        map[i] = place < 0 ? -1 : place * pitch;
+      }
+    }
+    const AxisMaps all{y.dims().span().first(mapped), block, maps};
+    if (resampling_.crops()) {
+      WithType(NumberAndBoolTypes{}, x.type(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        CopyMapped(context, all, FromInterpolated<T>(resampling_.extrapolation_value()), x.Data<T>(), y.Data<T>());
+      });
+    } else {
+      WithMoved(x.type(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        CopyMapped(context, all, T{}, x.Data<T>(), y.Data<T>());
+      });
+    }
+  }
+
+  template <class T>
+  void Interpolate(RuntimeContext& context, std::span<ResizedAxis> axes, const Tensor& x, Tensor& y) const {
+    using Acc = Interpolated<T>;
+    const Acc* from;
+    if constexpr (std::is_same_v<T, Acc>) {
+      from = x.Data<T>();
+    } else {
+      auto* widened = Scratch<Acc>(context, x.element_count());
+      for (int64_t i = 0; i < x.element_count(); ++i)
+        widened[i] = static_cast<Acc>(static_cast<ComputeType<T>>(x.Data<T>()[i]));
+      from = widened;
+    }
+    // Along one axis after the other; those that shrink most come first, so that nothing in between is larger than
+    // both ends.
+    Dims dims = x.dims(), done = dims;
+    std::size_t rest = 0;
+    for (std::size_t d = 0; d < dims.rank(); ++d) {
+      done[d] = axes[d].is_unchanged();
+      rest += !done[d];
+    }
+    if (rest == 0) return CopyElements(x, y);
+    for (; rest > 0; --rest) {
+      std::size_t next = dims.rank();
+      const auto growth = [&](std::size_t d) {
+        return static_cast<double>(axes[d].output) / static_cast<double>(axes[d].input);
+      };
+      for (std::size_t d = 0; d < dims.rank(); ++d)
+        if (!done[d] && (next == dims.rank() || growth(d) < growth(next))) next = d;
+      done[next] = 1;
+      const int64_t outer = Product(dims, 0, next), inner = Product(dims, next + 1, dims.rank());
+      dims[next] = axes[next].output;
+      Acc* to;
+      if constexpr (std::is_same_v<T, Acc>) {
+        to = rest == 1 ? y.Data<T>() : Scratch<Acc>(context, Product(dims, 0, dims.rank()));
+      } else {
+        to = Scratch<Acc>(context, Product(dims, 0, dims.rank()));
+      }
+      ResizeAxis<Acc>(context, resampling_, axes[next], outer, inner, from, to);
+      from = to;
+    }
+    if constexpr (!std::is_same_v<T, Acc>)
+      for (int64_t i = 0; i < y.element_count(); ++i) y.Data<T>()[i] = FromInterpolated<T>(from[i]);
+  }
+
+  Resampling resampling_;
+  bool axes_given_;
+  Dims axes_;
+  std::vector<float> scales_;  // of the versions of Upsample that have them as attributes
+  bool has_roi_input_ = false;
+  std::size_t scales_input_ = 1;
+  bool keeps_aspect_ = false;
+  bool not_larger_ = false;
+};
+
+std::string Declines(const KernelInfo& info) {
+  static const TypeSet numbers = SetOf(NumberTypes{}), crop = SetOf(NumberAndBoolTypes{});
+  const ValueType& type = *info.InputType(0);
+  const std::string element = conversions::Name(info.InputElement(0));
+  if (info.String("mode", "nearest") != "nearest" && !numbers.Contains(type))
+    return "interpolation of elements of type " + element;
+  if (info.String("coordinate_transformation_mode", "") == "tf_crop_and_resize" && !crop.Contains(type))
+    return "tf_crop_and_resize of elements of type " + element;
+  return "";
+}
+
+void Register(KernelRegistry& registry, const char* op_type, int since, int until) {
+  KernelRegistration registration = Registration(op_type, since, until, {});
+  registration.declines = Declines;
+  registry.RegisterKernelFn(registration, MakeKernel<Resize>);
+}
+
+}  // namespace
+
+void RegisterResize(KernelRegistry& registry) {
+  Register(registry, "Resize", 10, 19);
+  Register(registry, "Upsample", 1, 9);
+}
+
+}  // namespace light

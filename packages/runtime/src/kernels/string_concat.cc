@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/arguments.h"
+#include "kernels/broadcast.h"
+#include "kernels/families.h"
+
+namespace light {
+namespace {
+
+class StringConcat final : public KernelBase {
+ public:
+  explicit StringConcat(const KernelInfo&) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "X");
+    const Tensor& y = Required(context, 1, "Y");
+    const Dims* inputs[] = {&x.dims(), &y.dims()};
+    const BroadcastPlan plan(inputs);
+    auto* to = context.Output(0, plan.out).Data<std::string>();
+    const auto *left = x.Data<std::string>(), *right = y.Data<std::string>();
+    const int64_t left_step = plan.advances(0), right_step = plan.advances(1);
+    context.ParallelFor(plan.total, 50, [&](int64_t begin, int64_t end) {
+      ForEachRun(plan, begin, end, [&](int64_t position, int64_t length, const auto& offsets) {
+        for (int64_t i = 0; i < length; ++i)
+          to[position + i].assign(left[offsets[0] + i * left_step]).append(right[offsets[1] + i * right_step]);
+      });
+    });
+  }
+};
+
+}  // namespace
+
+void RegisterStringConcat(KernelRegistry& registry) {
+  registry.RegisterKernelFn(Registration("StringConcat", 20, 20, {}), MakeKernel<StringConcat>);
+}
+
+}  // namespace light
