@@ -131,3 +131,8 @@ def test_range_does_not_add_errors_up(run_node: Any) -> None:
 def test_range_refuses(run_node: Any, dtype: Any, start: Any, limit: Any, delta: Any, message: str) -> None:
     with pytest.raises(Exception, match=message):
         run_node("Range", [np.array(v, dtype) for v in (start, limit, delta)], 11)
+
+
+def test_range_declines_half_precision_in_between(run_node: Any) -> None:
+    with pytest.raises(Exception, match="stash_type other than 1"):
+        run_node("Range", [np.array(v, np.float16) for v in (0, 5, 1)], 27, stash_type=10)

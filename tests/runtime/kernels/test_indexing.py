@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from kernel_arrays import MOVED_DTYPES, kind, numbered, same
+from kernel_arrays import MOVED_DTYPES, int64, kind, numbered, same
 
 NUMBERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32, np.float64]
 NUMBERS += [np.float16, ml_dtypes.bfloat16]
@@ -207,6 +207,14 @@ def test_scatter_names_the_reductions(run_node: Any, op_type: str, indices: Any,
         run_node(op_type, [x, np.array(indices, np.int64), x], opset, reduction=reduction)
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, object])
+@pytest.mark.parametrize(("op_type", "indices"), [("ScatterElements", [0, 1]), ("ScatterND", [[0], [1]])])
+def test_scatter_declines_to_reduce(run_node: Any, dtype: Any, op_type: str, indices: Any) -> None:
+    x = numbered((2,), dtype)
+    with pytest.raises(Exception, match=r"a reduction of elements of type (complex64|string)"):
+        run_node(op_type, [x, int64(indices), x], 18, reduction="add")
+
+
 @pytest.mark.parametrize(
     ("op_type", "indices", "updates"),
     [("ScatterElements", [[0, 1]], [[1.0]]), ("ScatterND", [[0], [1]], [1.0, 2.0]), ("ScatterND", [[2]], [[1.0, 2.0]])],
@@ -238,9 +246,9 @@ def test_one_hot_counts_from_the_end_since_version_11(run_node: Any) -> None:
     inputs = [i, np.array(3, np.int64), values]
     off = [0, 0, 0]
     (got,) = run_node("OneHot", inputs, 11, [kind(values.dtype)])
-    assert got.tolist() == [[0, 0, 1], [1, 0, 0], off, [0, 0, 1], off, [0, 1, 0], off, off, off]
+    assert got.tolist() == [[0, 0, 1], [1, 0, 0], off, [0, 0, 1], off, [0, 1, 0], [1, 0, 0], off, off]
     (got,) = run_node("OneHot", inputs, 9, [kind(values.dtype)])
-    assert got.tolist() == [off, off, off, [0, 0, 1], off, [0, 1, 0], off, off, off]
+    assert got.tolist() == [off, off, off, [0, 0, 1], off, [0, 1, 0], [1, 0, 0], off, off]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +256,7 @@ def test_one_hot_counts_from_the_end_since_version_11(run_node: Any) -> None:
     [
         (-1, [0, 1], -1, "depth"),
         ([2, 3], [0, 1], -1, "depth"),
-        (float("nan"), [0, 1], -1, "output 0|memory|fit"),
+        (float("inf"), [0, 1], -1, "output 0|memory|fit"),
         (2**62, [0, 1], -1, "output 0|memory|fit"),
         (3, [0, 1, 2], -1, "values"),
         (3, [0, 1], 2, "axis"),

@@ -293,3 +293,17 @@ def test_resize_refuses(run_node: Any, roi: Any, scales: Any, sizes: Any, attrib
         inputs.pop()
     with pytest.raises(Exception, match=message):
         run_node("Resize", inputs, 18, unranked=True, **attributes)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "attributes", "message"),
+    [
+        (np.bool_, {"mode": "linear"}, "interpolation of elements of type bool"),
+        (np.complex64, {"mode": "cubic"}, "interpolation of elements of type complex64"),
+        (object, {"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize of elements of type"),
+    ],
+)
+def test_resize_declines(run_node: Any, dtype: Any, attributes: Any, message: str) -> None:
+    x = np.array(["a", "b"], object) if dtype is object else np.ones(2, dtype)
+    with pytest.raises(Exception, match=message):
+        run_node("Resize", [x, f32([0, 1]), f32([2])], 13, **attributes)

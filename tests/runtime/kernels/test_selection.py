@@ -148,6 +148,11 @@ def test_split_refuses_sizes(run_node: Any, sizes: Any, opset: int) -> None:
         run_node("Split", inputs, opset, [1] * 2, unranked=True, **attributes)
 
 
+def test_split_declines_float_sizes(run_node: Any) -> None:
+    with pytest.raises(Exception, match="sizes given as floats"):
+        run_node("Split", [np.ones(5, np.float32), np.array([2, 3], np.float32)], 1, [1] * 2)
+
+
 def test_split_refuses_parts(run_node: Any) -> None:
     with pytest.raises(Exception, match="equal parts, got 5"):
         run_node("Split", [np.ones(5, np.float32)], 13, [1] * 2, unranked=True)

@@ -136,8 +136,9 @@ void InferResize(InferenceContext& context) {
   if (!input.has_rank()) return;
   Shape out = Shape::OfRank(input.rank());
   const auto sizes = context.ConstantInts(3);
+  const std::string policy = StringAttribute(context, "keep_aspect_ratio_policy");  // since version 18
   if (sizes && sizes->size() == input.rank() && !HasAttribute(context, "axes") &&
-      StringAttribute(context, "keep_aspect_ratio_policy") == "stretch") {
+      (policy.empty() || policy == "stretch")) {
     for (std::size_t i = 0; i < out.rank(); ++i) out[i] = Dim((*sizes)[i]);
   }
   const std::size_t scales_input = context.node().op_type == "Resize" && context.node().since_version >= 11 ? 2 : 1;

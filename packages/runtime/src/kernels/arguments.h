@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernels/element.h"
+#include "kernels/scalar.h"
 #include "light/kernel_info.h"
 #include "light/kernel_registry.h"
 #include "light/runtime_context.h"
@@ -27,14 +28,13 @@ const Tensor& Required(RuntimeContext& context, std::size_t i, std::string_view 
 /// The elements of an int32 or int64 tensor of rank 0 or 1.
 Dims ReadIntegers(const Tensor& tensor, std::size_t i, std::string_view name);
 
-/// `value` towards zero; what int64 cannot hold, NaN among it, becomes the end of its range that is nearer.
+/// A number as Cast makes it an int64, except that unsigned ones saturate, too.
 template <class T>
 int64_t ToInteger(T value) {
   if constexpr (std::is_integral_v<T>) {
     return std::is_signed_v<T> || static_cast<uint64_t>(value) <= INT64_MAX ? static_cast<int64_t>(value) : INT64_MAX;
   } else {
-    const auto wide = static_cast<double>(static_cast<ComputeType<T>>(value));
-    return wide < -0x1p63 ? INT64_MIN : wide < 0x1p63 ? static_cast<int64_t>(wide) : INT64_MAX;
+    return SaturatingCast<int64_t>(static_cast<ComputeType<T>>(value));
   }
 }
 

@@ -26,8 +26,6 @@ class Constant final : public KernelBase {
       FillList(ElementType::kInt64, info.Ints("value_ints"));
     } else if (info.HasAttribute("value_strings")) {
       FillList(ElementType::kString, info.Strings("value_strings"));
-    } else if (info.HasAttribute("sparse_value")) {
-      info.Fail(ErrorCode::kNotImplemented, "a sparse constant is not supported");
     } else {
       info.Fail(ErrorCode::kInvalidGraph, "one of the value attributes is required, got none");
     }
@@ -77,10 +75,16 @@ class Size final : public KernelBase {
   }
 };
 
+std::string DeclinesConstant(const KernelInfo& info) {
+  return info.HasAttribute("sparse_value") ? "a sparse constant" : "";
+}
+
 }  // namespace
 
 void RegisterConstant(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("Constant", 1, 25, {}), MakeKernel<Constant>);
+  KernelRegistration constant = Registration("Constant", 1, 25, {});
+  constant.declines = DeclinesConstant;
+  registry.RegisterKernelFn(constant, MakeKernel<Constant>);
   registry.RegisterKernelFn(Registration("Shape", 1, 25, {}), MakeKernel<ShapeKernel>);
   registry.RegisterKernelFn(Registration("Size", 1, 25, {}), MakeKernel<Size>);
 }

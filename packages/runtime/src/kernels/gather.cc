@@ -2,17 +2,14 @@
 #include "kernels/arguments.h"
 #include "kernels/families.h"
 #include "kernels/moved.h"
+#include "kernels/offsets.h"
 
 namespace light {
 namespace {
 
 template <class Index>
 void CheckIndices(const Tensor& indices, std::size_t axis, int64_t extent) {
-  for (const Index index : indices.Span<Index>())
-    if (index < -extent || index >= extent)
-      FailArgument(InputLabel(1, "indices") + ": must be in [" + std::to_string(-extent) + ", " +
-                   std::to_string(extent - 1) + "] for axis " + std::to_string(axis) + ", got " +
-                   std::to_string(index));
+  for (const Index index : indices.Span<Index>()) IndexFromFront(index, axis, extent);
 }
 
 template <class T, class Index>

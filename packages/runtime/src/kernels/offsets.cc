@@ -15,13 +15,6 @@ Dims Pitches(const Dims& dims) {
   return pitch;
 }
 
-int64_t FromFront(int64_t index, std::size_t axis, int64_t extent) {
-  if (index < -extent || index >= extent)
-    FailArgument(InputLabel(1, "indices") + ": must be in [" + std::to_string(-extent) + ", " +
-                 std::to_string(extent - 1) + "] for axis " + std::to_string(axis) + ", got " + std::to_string(index));
-  return index < 0 ? index + extent : index;
-}
-
 void CheckNotEmpty(const Tensor& data, const Tensor& indices) {
   if (data.element_count() == 0)
     FailArgument(InputLabel(1, "indices") + ": must select nothing of " + Describe(data) + ", got " +
@@ -48,11 +41,16 @@ void FillElementOffsets(const Dims& data, const Tensor& indices, std::size_t axi
       rest /= indices.dim(d);
     }
     for (int64_t i = 0; i < length; ++i)
-      *offsets++ = base + (axis == last ? 0 : i) + FromFront(*index++, axis, data[axis]) * pitch[axis];
+      *offsets++ = base + (axis == last ? 0 : i) + IndexFromFront(*index++, axis, data[axis]) * pitch[axis];
   }
 }
 
 }  // namespace
+
+void FailIndex(int64_t index, std::size_t axis, int64_t extent) {
+  FailArgument(InputLabel(1, "indices") + ": must be in [" + std::to_string(-extent) + ", " +
+               std::to_string(extent - 1) + "] for axis " + std::to_string(axis) + ", got " + std::to_string(index));
+}
 
 std::span<const int64_t> ElementOffsets(RuntimeContext& context, const Tensor& data, const Tensor& indices,
                                         int64_t signed_axis) {
@@ -110,7 +108,7 @@ SliceOffsets FindSlices(RuntimeContext& context, const Tensor& data, const Tenso
   const int64_t* index = indices.Data<int64_t>();
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = i / per_batch * batch_pitch;
-    for (std::size_t d = first; d < inner; ++d) at += FromFront(*index++, d, data.dim(d)) * pitch[d];
+    for (std::size_t d = first; d < inner; ++d) at += IndexFromFront(*index++, d, data.dim(d)) * pitch[d];
     starts[i] = at;
   }
   slices.starts = {starts, static_cast<std::size_t>(count)};

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "light/runtime_context.h"
 
 namespace light {
+
+[[noreturn]] void FailIndex(int64_t index, std::size_t axis, int64_t extent);
+
+/// An entry of input 1, `indices`, counted from the front. Throws Error if it is not in [-extent, extent - 1].
+inline int64_t IndexFromFront(int64_t index, std::size_t axis, int64_t extent) {
+  if (index < -extent || index >= extent) FailIndex(index, axis, extent);
+  return index < 0 ? index + extent : index;
+}
 
 // Where the indices of GatherElements, GatherND and the Scatter operators point to, in elements of the data. Input 1 of
 // the node is `indices`. The results are scratch of the context. Throw Error if an index or the shape of the indices

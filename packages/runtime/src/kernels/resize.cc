@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize, and Upsample, its predecessor.
 #include <cmath>
-#include <limits>
 
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/families.h"
 #include "kernels/mapped_copy.h"
 #include "kernels/resampling.h"
+#include "kernels/scalar.h"
 
 namespace light {
 namespace {
@@ -23,11 +23,7 @@ T FromInterpolated(Acc value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
   } else if constexpr (std::is_integral_v<T>) {
-    // The upper end as a power of two, which is exact.
-    const double rounded = std::nearbyint(static_cast<double>(value));
-    if (rounded >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
-    return rounded > static_cast<double>(std::numeric_limits<T>::min()) ? static_cast<T>(rounded)
-                                                                        : std::numeric_limits<T>::min();
+    return SaturatingCast<T>(std::nearbyint(value));
   } else {
     return T(value);
   }

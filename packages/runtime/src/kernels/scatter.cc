@@ -5,41 +5,38 @@
 #include "kernels/families.h"
 #include "kernels/moved.h"
 #include "kernels/offsets.h"
+#include "kernels/scalar.h"
 
 namespace light {
 namespace {
 
-// How an update meets what is there. Integers wrap; of booleans the sum and the maximum are "or", the others "and".
+// How an update meets what is there. Of booleans the sum and the maximum are "or", the others "and".
 
 struct AddOp {
   template <class C>
   static C Apply(C a, C b) {
-    if constexpr (std::is_same_v<C, bool>) return a || b;
-    if constexpr (std::is_integral_v<C>) return static_cast<C>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    return static_cast<C>(a + b);
+    return WrappingAdd(a, b);
   }
 };
 
 struct MulOp {
   template <class C>
   static C Apply(C a, C b) {
-    if constexpr (std::is_same_v<C, bool>) return a && b;
-    if constexpr (std::is_integral_v<C>) return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    return static_cast<C>(a * b);
+    return WrappingMultiply(a, b);
   }
 };
 
 struct MaxOp {
   template <class C>
   static C Apply(C a, C b) {
-    return a > b || a != a ? a : b;  // a NaN wins
+    return Larger(a, b);
   }
 };
 
 struct MinOp {
   template <class C>
   static C Apply(C a, C b) {
-    return a < b || a != a ? a : b;
+    return Smaller(a, b);
   }
 };
 
