@@ -7,7 +7,6 @@ import pytest
 from onnx_node_cases import Case, failures, load_cases
 
 NO_SUBGRAPHS = "the reference fallback takes no nodes with subgraphs, and there is no kernel"
-NOT_IN_REFERENCE = "onnx.reference does not have this version of the operator, and there is no kernel"
 # Cases that fail, each with its reason.
 FAILING = {
     "test_attention_4d_causal_fp16_expanded": "2 of 192 values are off by one unit in the last place of float16",
@@ -19,8 +18,6 @@ FAILING = {
     "test_flexattention_score_mod": NO_SUBGRAPHS,
     "test_flexattention_soft_cap": NO_SUBGRAPHS,
     "test_scan_sum": NO_SUBGRAPHS,
-    "test_scatter_with_axis": NOT_IN_REFERENCE,
-    "test_scatter_without_axis": NOT_IN_REFERENCE,
 }
 
 

@@ -159,29 +159,6 @@ CASES = {
     and case.domain == ""
     and not any(word in case.name for word in LEFT_OUT)
 }
-def collect() -> list[Any]:
-    """Return the cases of single nodes for these operators."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the cases overflow on purpose while they compute what to expect
-        cases = node_cases.collect_testcases(None)
-    chosen = []
-    for case in cases:
-        nodes = case.model.graph.node if case.model is not None else []
-        if len(nodes) != 1 or nodes[0].op_type not in OPERATORS or nodes[0].domain not in ("", "ai.onnx"):
-            continue
-        if not any(word in case.name for word in LEFT_OUT):
-            chosen.append(case)
-    return chosen
-
-
-CASES = {case.name: case for case in collect()}
-
-
-def as_arrays(values: Any) -> list[Any]:
-    """Return the arrays of a data set, decoded where they are still protos; numpy's scalars become arrays."""
-    """Return the arrays of a data set, decoded where they are still protos; some cases have scalars of numpy."""
-    decoded = [onnx.numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v for v in values]
-    return [np.asarray(v) if isinstance(v, np.generic) else v for v in decoded]
 
 
 def test_every_operator_has_cases() -> None:
