@@ -4,6 +4,7 @@
 import ctypes as C
 
 import numpy as np
+import onnx
 import pytest
 from contracts.harness import Arg, E, PluginAllocator, dims
 from contracts.harness.strings import fill, read_strings, texts, write_strings
@@ -338,6 +339,26 @@ def test_inputs_and_constants_are_read_only(probe, constant):
     assert feed.tolist() == ["fed"]
 
 
+def read_attribute(api, info, allocator):
+    """Return the strings of a tensor attribute, and overwrite the copy."""
+    value = api.get.KernelInfoGetAttribute_tensor(info, b"words", allocator)
+    got = read_strings(api, value)
+    api.ok.FillStringTensorElement(value, b"overwritten", 0)
+    api.ReleaseValue(value)
+    return got
+
+
+@pytest.mark.slot("OrtApi.KernelInfoGetAttribute_tensor", CONTENT, FILL_ONE)
+def test_strings_of_a_tensor_attribute_are_a_copy(probe):
+    def body(api, info):
+        allocator = api.get.GetAllocatorWithDefaultOptions()
+        return [read_attribute(api, info, allocator) for _ in range(2)]
+
+    words = onnx.helper.make_tensor("", onnx.TensorProto.STRING, [3], [b"", b"short", b"l" * 100])
+    first, second = probe.during_create(body, attributes={"words": words})
+    assert first == second == [b"", b"short", b"l" * 100]
+
+
 TEXT = 1000
 ELEMENT = 32  # bytes of an element, which holds short texts itself
 
@@ -364,6 +385,29 @@ def test_text_is_charged_to_the_limit_of_the_session(probe, slot, spare):
     else:
         with pytest.raises(probe.exception("Fail"), match=rf"Texts.*needs {TEXT} bytes.*limit of {ELEMENT + TEXT - 1}"):
             run(probe, op, feed, options)
+
+
+@pytest.mark.slot("OrtApi.KernelInfoGetAttribute_tensor")
+@pytest.mark.host_stricter
+@pytest.mark.parametrize(("spare", "code"), [(0, E.ORT_OK), (-1, E.ORT_INVALID_ARGUMENT)])
+def test_text_of_a_tensor_attribute_is_charged(probe, spare, code):
+    def body(api, info):
+        out = C.c_void_p(SENTINEL)
+        allocator = api.get.GetAllocatorWithDefaultOptions()
+        got = api.code.KernelInfoGetAttribute_tensor(info, b"words", allocator, C.byref(out))
+        if got == E.ORT_OK:
+            api.ReleaseValue(out)
+        else:
+            assert out.value == SENTINEL
+        return got
+
+    options = probe.ort.SessionOptions()
+    options.memory_limit_bytes = ELEMENT + TEXT + spare
+    codes = []
+    op = probe.op("Texts", create=lambda api, info: codes.append(body(api, info)))
+    words = onnx.helper.make_tensor("", onnx.TensorProto.STRING, [1], [b"t" * TEXT])
+    probe.session(probe.one_node_model(op, attributes={"words": words}), op, options=options)
+    assert codes == [code]
 
 
 @pytest.mark.slot(FILL_ONE)

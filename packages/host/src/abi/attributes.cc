@@ -156,6 +156,12 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttribute_tensor(const OrtKernelInfo* info,
     std::unique_ptr<ValueAdapter> copy;
     try {
       copy = ValueAdapter::Allocate(allocator, tensor->dims(), conversions::ToOrt(tensor->type()));
+      if (copy->text() != nullptr) {
+        const auto strings = tensor->Span<std::string>();
+        for (size_t i = 0; i < strings.size(); ++i) {
+          copy->text()->Grow(copy->tensor()->Data<std::string>()[i], strings[i].size());
+        }
+      }
     } catch (const StatusError& error) {
       // Reading an attribute answers a lack of memory otherwise than making a tensor does.
       return slot.Fail(error.code() == ORT_FAIL ? ORT_INVALID_ARGUMENT : error.code(), "%s", error.what());
