@@ -129,6 +129,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, required=True)
     arguments = parser.parse_args()
     faulthandler.enable()
+    ort.set_default_logger_severity(4)  # most models are warned about
     if "libasan" not in Path("/proc/self/maps").read_text():  # a sanitizer reserves more than any limit
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     tried = fuzz(arguments.seconds, arguments.folder)

@@ -41,9 +41,9 @@ class OptionalGetElement final : public KernelBase {
 }  // namespace
 
 void RegisterOptional(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("Optional", 15, 15, {}), MakeKernel<Optional>);
-  registry.RegisterKernelFn(Registration("OptionalGetElement", 15, 18, {}), MakeKernel<OptionalGetElement>);
-  registry.RegisterKernelFn(Registration("OptionalHasElement", 15, 18, {}), MakeKernel<OptionalHasElement>);
+  registry.RegisterKernelFn(Registration("Optional", 15, 28, {}), MakeKernel<Optional>);
+  registry.RegisterKernelFn(Registration("OptionalGetElement", 15, 28, {}), MakeKernel<OptionalGetElement>);
+  registry.RegisterKernelFn(Registration("OptionalHasElement", 15, 28, {}), MakeKernel<OptionalHasElement>);
 }
 
 }  // namespace light
