@@ -113,6 +113,24 @@ def test_gemm(run_node: Any, rng: Any, transposed: Any, extents: Any, constant: 
                 close(got, want, k)
 
 
+@pytest.mark.parametrize("opset", [1, 6])
+def test_gemm_before_it_broadcast(run_node: Any, rng: Any, opset: int) -> None:
+    a, b, full, row = (uniform(rng, shape, np.float64) for shape in ((3, 4), (4, 6), (3, 6), (6,)))
+    (got,) = run_node("Gemm", [a, b, full], opset, beta=2.0)
+    close(got, a @ b + 2 * full, 4)
+    (got,) = run_node("Gemm", [a, b, row], opset, broadcast=1)
+    close(got, a @ b + row, 4)
+    with pytest.raises(Exception, match=r"input 2 \(C\): must have extents \[3, 6\] without broadcast"):
+        run_node("Gemm", [a, b, row], opset, unranked=True)
+
+
+def test_gemm_of_integers_wraps(run_node: Any) -> None:
+    a, b = np.array([[2**31 - 1]], np.int32), np.array([[3]], np.int32)
+    assert run_node("Gemm", [a, b], 13, alpha=2.0)[0].tolist() == [[-6]]  # 6 * 2**31 - 6
+    assert run_node("Gemm", [a, b], 13, alpha=0.5)[0].tolist() == [[2**30 - 2]]  # half of what wrapped to 2**31 - 3
+    assert run_node("Gemm", [a, b], 13, alpha=1.5e10)[0].tolist() == [[2**31 - 1]]
+
+
 @pytest.mark.parametrize("bias", [(5,), (4, 1), (2, 3, 1)])
 def test_gemm_refuses_a_bias(run_node: Any, bias: Any) -> None:
     arrays = [np.ones(shape, np.float32) for shape in ((3, 4), (4, 6), bias)]
@@ -162,6 +180,7 @@ CONVOLUTIONS = [
     ((2, 2, 3, 4, 5, 6), (4, 1, 2, 2, 2, 2), [1] * 4, [1] * 4, [0] * 8, 2),
     ((0, 3, 5, 5), (4, 3, 3, 3), [1, 1], [1, 1], [0] * 4, 1),
     ((1, 4, 3, 3), (8, 4, 3, 3), [1, 1], [1, 1], [5] * 4, 1),
+    ((1, 0, 5, 5), (4, 0, 3, 3), [1, 1], [1, 1], [0] * 4, 1),
 ]
 
 
@@ -205,6 +224,7 @@ def test_automatic_padding(run_node: Any, rng: Any, mode: str, stride: int, kern
         (((1, 3, 5, 5), (4, 3, 3)), {}, r"input 1 \(W\).*rank"),
         (((1, 3, 2, 5), (4, 3, 3, 3)), {}, "more than there are"),
         (((1, 3, 5, 5), (4, 3, 3, 3)), {"kernel_shape": [2, 2]}, "kernel_shape"),
+        (((1, 3, 5, 5), (4, 3, 3, 3)), {"group": 2**62}, r"input 1 \(W\).*channels"),
         (((1, 3, 5, 5), (4, 3, 3, 3)), {"strides": [0, 1]}, "strides"),
         (((1, 3, 5, 5), (4, 3, 3, 3)), {"pads": [1, 1]}, "pads"),
         (((1, 3, 5, 5), (4, 3, 3, 3)), {"auto_pad": "EVEN"}, "auto_pad"),
@@ -261,8 +281,8 @@ def test_max_pool_rounding_up(run_node: Any) -> None:
     assert got.tolist() == [[[[11, 12], [15, 16]]]]
     # A window that would start in the padding behind does not exist.
     x = np.arange(1, 4, dtype=np.float32).reshape(1, 1, 3)
-    (got,) = run_node("MaxPool", [x], 12, kernel_shape=[1], strides=[2], pads=[0, 2], ceil_mode=1)
-    assert got.tolist() == [[[1, 3]]]
+    (got,) = run_node("MaxPool", [x], 12, kernel_shape=[2], strides=[3], pads=[0, 1], ceil_mode=1)
+    assert got.tolist() == [[[2]]]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -102,7 +102,9 @@ void NodeChecks::SelectSchema(Node& node, const CallFrame& frame) {
   node.schema = schemas_.Find(node.domain, node.op_type, version);
   if (node.schema == nullptr) FailUnknown(node, version);
   node.since_version = node.schema->since_version;
-  if (node.schema->deprecated) {
+  // GroupNormalization was withdrawn in the version that introduced it and came back: that version is as good as any.
+  if (node.schema->deprecated &&
+      schemas_.Find(node.domain, node.op_type, schemas_.LatestVersion(node.domain))->deprecated) {
     FailInvalid(node, "the operator " + OperatorLabel(node) + " was removed in version " +
                           std::to_string(node.since_version) + " of the domain '" + DomainLabel(node.domain) +
                           "', and the model imports " + std::to_string(version));

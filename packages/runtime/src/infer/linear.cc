@@ -79,7 +79,7 @@ bool ReadWindow(const InferenceContext& context, std::size_t spatial, Window& wi
   window.pads = context.Ints("pads");
   window.dilations = context.Ints("dilations");
   window.auto_pad = StringAttribute(context, "auto_pad");
-  window.ceil = context.Int("ceil_mode", 0) != 0;
+  window.ceil = context.Int("ceil_mode", 0) != 0 && window.auto_pad != "VALID";
   if (window.strides.empty()) window.strides.assign(spatial, 1);
   if (window.pads.empty()) window.pads.assign(2 * spatial, 0);
   if (window.dilations.empty()) window.dilations.assign(spatial, 1);

@@ -4,22 +4,13 @@
 #include <new>
 #include <thread>
 
-#include "conversions/shape.h"
 #include "kernels/arguments.h"
+#include "kernels/conv_layer.h"
 #include "kernels/families.h"
 #include "kernels/matrix_product.h"
-#include "kernels/window.h"
 
 namespace light {
 namespace {
-
-struct Layer {
-  Window window;
-  int64_t batch, channels, filters, groups;
-  int64_t group_channels() const { return channels / groups; }
-  int64_t group_filters() const { return filters / groups; }
-  int64_t depth() const { return group_channels() * Product(window.kernel, 0, window.kernel.rank()); }
-};
 
 /// One piece of scratch memory per thread of a loop.
 class ThreadScratch {
@@ -76,7 +67,7 @@ inline void CopyLine(const float* from, int64_t n, float* to) {
 
 /// Packs what the outputs [first, first + columns) of one group see of the input, as a right side [depth, columns] of
 /// the float product.
-void PackPatches(const Layer& layer, const float* x, int64_t first, int64_t columns, float* packed) {
+void PackPatches(const ConvLayer& layer, const float* x, int64_t first, int64_t columns, float* packed) {
   const Window& w = layer.window;
   const auto nr = static_cast<int64_t>(Simd().nr);
   const int64_t width = w.output[w.last()], input_width = w.input[w.last()], plane = w.input_size();
@@ -117,7 +108,7 @@ void PackPatches(const Layer& layer, const float* x, int64_t first, int64_t colu
 }
 
 // Filters times patches; the patches of a few panels at a time, so that they are still in the cache when they are used.
-void ByProduct(RuntimeContext& context, const Layer& layer, const float* x, const float* weights, const float* bias,
+void ByProduct(RuntimeContext& context, const ConvLayer& layer, const float* x, const float* weights, const float* bias,
                float* y) {
   const simd::SimdTable& simd = Simd();
   const Window& w = layer.window;
@@ -153,79 +144,22 @@ void ByProduct(RuntimeContext& context, const Layer& layer, const float* x, cons
   });
 }
 
-template <class T>
-void AddScaled(T factor, const T* x, int64_t stride, int64_t n, T* y) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (stride == 1) return Simd().axpy(factor, x, y, static_cast<std::size_t>(n));
-  }
-  for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i * stride];
-}
-
-// Row by row, without patches: for few filters per group, as depthwise layers have, and for types without a product.
-template <class T>
-void Direct(RuntimeContext& context, const Layer& layer, const T* x, const T* weights, const T* bias, T* y) {
-  const Window& w = layer.window;
-  const int64_t rows = w.output_rows(), width = w.output[w.last()], kernel_rows = w.kernel_rows();
-  const int64_t kernel_width = w.kernel[w.last()], input_width = w.input[w.last()], plane = w.input_size();
-  const double cost = 0.3 * static_cast<double>(width * layer.depth()) + 5;
-  context.ParallelFor(layer.batch * layer.filters * rows, cost, [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t row = unit % rows, filter = unit / rows % layer.filters, b = unit / rows / layer.filters;
-      const T* kernel = weights + filter * layer.depth();
-      const T* input = x + (b * layer.channels + filter / layer.group_filters() * layer.group_channels()) * plane;
-      T* out = y + unit * width;
-      std::fill_n(out, width, bias ? bias[filter] : T{0});
-      for (int64_t k = 0; k < kernel_rows; ++k) {
-        const int64_t input_row = w.InputRow(row, k);
-        if (input_row < 0) continue;
-        for (int64_t kw = 0; kw < kernel_width; ++kw) {
-          int64_t first, last;
-          w.OutputColumns(kw, first, last);
-          if (first == last) continue;
-          const T* source = input + input_row * input_width + w.InputColumn(first, kw);
-          for (int64_t c = 0; c < layer.group_channels(); ++c)
-            AddScaled(kernel[(c * kernel_rows + k) * kernel_width + kw], source + c * plane, w.strides[w.last()],
-                      last - first, out + first);
-        }
-      }
-    }
-  });
-}
-
-void Float(RuntimeContext& context, const Layer& layer, const float* x, const float* weights, const float* bias,
+void Float(RuntimeContext& context, const ConvLayer& layer, const float* x, const float* weights, const float* bias,
            float* y) {
-  const bool use_product = layer.group_filters() >= 4;
-  (use_product ? ByProduct : Direct<float>)(context, layer, x, weights, bias, y);
+  const bool use_product = layer.group_filters() >= 4 && layer.depth() > 0;
+  (use_product ? ByProduct : ConvolveDirectly<float>)(context, layer, x, weights, bias, y);
 }
 
 class Conv final : public KernelBase {
  public:
-  explicit Conv(const KernelInfo& info) : attributes_(info), groups_(info.Int("group", 1)) {
-    if (groups_ < 1)
-      info.Fail(ErrorCode::kInvalidGraph, "attribute group: must be at least 1, got " + std::to_string(groups_));
-  }
+  explicit Conv(const KernelInfo& info) : attributes_(info) {}
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     const Tensor& weights = Required(context, 1, "W");
     const Tensor* bias = context.Input(2);
-    if (weights.rank() != x.rank() || x.rank() < 3)
-      FailArgument("input 1 (W): must have the rank of " + Describe(x) + " and at least 3, got " + Describe(weights));
-    const auto kernel = weights.dims().span().subspan(2);
-    if (!attributes_.kernel().empty() && !weights.dims().span().subspan(2).empty() &&
-        !std::equal(kernel.begin(), kernel.end(), attributes_.kernel().begin(), attributes_.kernel().end()))
-      FailArgument("input 1 (W): must have the extents kernel_shape " +
-                   conversions::FormatExtents(attributes_.kernel()) + ", got " + Describe(weights));
-    if (weights.dim(1) * groups_ != x.dim(1) || weights.dim(0) % groups_ != 0)
-      FailArgument("input 1 (W): must have " + std::to_string(x.dim(1)) + " / " + std::to_string(groups_) +
-                   " channels and a multiple of " + std::to_string(groups_) + " filters, got " + Describe(weights));
-    if (bias && (bias->rank() != 1 || bias->dim(0) != weights.dim(0)))
-      FailArgument("input 2 (B): must have extents [" + std::to_string(weights.dim(0)) + "], got " + Describe(*bias));
-    const Layer layer = {attributes_.Resolve(x, kernel), x.dim(0), x.dim(1), weights.dim(0), groups_};
-    Dims dims = x.dims();
-    dims[1] = layer.filters;
-    for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = layer.window.output[d - 2];
-    Tensor& y = context.Output(0, dims);
+    const ConvLayer layer = attributes_.Resolve(x, 1, weights, 2, bias);
+    Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -240,14 +174,14 @@ class Conv final : public KernelBase {
         Float(context, layer, input, filters, offsets, wide);
         NarrowTo(context, wide, y.element_count(), y.Data<T>());
       } else {
-        Direct<T>(context, layer, x.Data<T>(), weights.Data<T>(), bias ? bias->Data<T>() : nullptr, y.Data<T>());
+        ConvolveDirectly<T>(context, layer, x.Data<T>(), weights.Data<T>(), bias ? bias->Data<T>() : nullptr,
+                            y.Data<T>());
       }
     });
   }
 
  private:
-  WindowAttributes attributes_;
-  int64_t groups_;
+  ConvAttributes attributes_;
 };
 
 }  // namespace

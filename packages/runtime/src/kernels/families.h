@@ -46,7 +46,6 @@ void RegisterMatMul(KernelRegistry& registry);
 void RegisterMaxUnpool(KernelRegistry& registry);
 void RegisterMeanVarianceNormalization(KernelRegistry& registry);
 void RegisterMod(KernelRegistry& registry);
-void RegisterNormalization(KernelRegistry& registry);
 void RegisterOneHot(KernelRegistry& registry);
 void RegisterOptional(KernelRegistry& registry);
 void RegisterPRelu(KernelRegistry& registry);

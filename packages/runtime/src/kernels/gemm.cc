@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/broadcast.h"
@@ -14,7 +17,8 @@ class Gemm final : public KernelBase {
       : alpha_(info.Float("alpha", 1)),
         beta_(info.Float("beta", 1)),
         a_transposed_(info.Int("transA", 0) != 0),
-        b_transposed_(info.Int("transB", 0) != 0) {
+        b_transposed_(info.Int("transB", 0) != 0),
+        c_broadcasts_(info.since_version() >= 7 || info.Int("broadcast", 0) != 0) {
     const Tensor* b = info.ConstantInput(1);
     if (!b || b->type() != ElementType::kFloat || b->rank() != 2 || b->element_count() == 0) return;
     const int64_t k = b->dim(b_transposed_ ? 1 : 0), n = b->dim(b_transposed_ ? 0 : 1);
@@ -74,7 +78,10 @@ class Gemm final : public KernelBase {
     const Dims* inputs[] = {&full, &c.dims()};
     return BroadcastPlan(inputs);
   }
-  static void CheckBias(const Tensor& c, std::span<const int64_t> extents) {
+  void CheckBias(const Tensor& c, std::span<const int64_t> extents) const {
+    if (!c_broadcasts_ && !c.dims().Equals(extents))
+      FailArgument("input 2 (C): must have extents " + conversions::FormatExtents(extents) +
+                   " without broadcast, got " + Describe(c));
     bool fits = c.rank() <= 2;
     for (std::size_t d = 0; fits && d < c.rank(); ++d) fits = c.dim(d) == 1 || c.dim(d) == extents[2 - c.rank() + d];
     if (!fits)
@@ -115,15 +122,30 @@ class Gemm final : public KernelBase {
     });
   }
 
-  // alpha * y + beta * c in the element type; factors other than 1 by way of double for integers.
+  /// factor * value. A whole factor wraps as integers do; any other goes by way of double, and stays within the type.
+  template <class T>
+  static T Scaled(float factor, T value) {
+    if (factor == 1) return value;
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      if (std::abs(factor) <= 0x1p31f && factor == std::floor(factor))
+        return static_cast<T>(static_cast<U>(static_cast<int64_t>(factor)) * static_cast<U>(value));
+      const double product = static_cast<double>(factor) * static_cast<double>(value);
+      if (product != product) return 0;
+      if (product <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+      if (product >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+      return static_cast<T>(product);
+    } else {
+      return static_cast<T>(factor) * value;
+    }
+  }
+
+  // alpha * y + beta * c in the element type.
   template <class T>
   void Finish(const Tensor* c, std::span<const int64_t> extents, T* y) const {
     using U = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-    const auto scale = [](float factor, T value) {
-      return factor == 1 ? value : static_cast<T>(static_cast<double>(factor) * static_cast<double>(value));
-    };
     const int64_t total = extents[0] * extents[1];
-    for (int64_t i = 0; i < total; ++i) y[i] = scale(alpha_, y[i]);
+    for (int64_t i = 0; i < total; ++i) y[i] = Scaled(alpha_, y[i]);
     if (!c) return;
     const BroadcastPlan plan = BiasPlan(*c, extents);
     ForEachRun(plan, 0, total, [&](int64_t position, int64_t length, const auto& offsets) {
@@ -131,19 +153,19 @@ class Gemm final : public KernelBase {
       const bool advances = plan.advances(1);
       for (int64_t i = 0; i < length; ++i)
         y[position + i] =
-            static_cast<T>(static_cast<U>(y[position + i]) + static_cast<U>(scale(beta_, from[advances ? i : 0])));
+            static_cast<T>(static_cast<U>(y[position + i]) + static_cast<U>(Scaled(beta_, from[advances ? i : 0])));
     });
   }
 
   float alpha_, beta_;
-  bool a_transposed_, b_transposed_;
+  bool a_transposed_, b_transposed_, c_broadcasts_;
   PackedMatrices packed_;
 };
 
 }  // namespace
 
 void RegisterGemm(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("Gemm", 7, 13, {{"T", SetOf(MatrixTypes{})}}), MakeKernel<Gemm>);
+  registry.RegisterKernelFn(Registration("Gemm", 1, 13, {{"T", SetOf(MatrixTypes{})}}), MakeKernel<Gemm>);
 }
 
 }  // namespace light

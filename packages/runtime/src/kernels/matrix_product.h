@@ -67,7 +67,8 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
 /// C = A * B, C dense [m, n], for types without vector functions. Integers wrap.
 template <class T>
 void MultiplyPlain(RuntimeContext& context, MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t n, int64_t k, T* c) {
-  using U = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+  // The low bits of a sum are those of the low bits of its terms.
+  using U = std::conditional_t<!std::is_integral_v<T>, T, std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>;
   constexpr int64_t kBlock = 128;
   const int64_t blocks = (n + kBlock - 1) / kBlock;
   const double cost = 0.6 * static_cast<double>(k) * static_cast<double>(std::min(n, kBlock)) + 5;

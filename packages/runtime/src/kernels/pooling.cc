@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalAveragePool and MaxPool.
+// MaxPool.
 #include <limits>
 
 #include "kernels/arguments.h"
@@ -130,10 +130,8 @@ void MaxWithIndices(RuntimeContext& context, const Window& w, int64_t planes, bo
 
 class MaxPool final : public KernelBase {
  public:
-  explicit MaxPool(const KernelInfo& info) : attributes_(info), column_major_(info.Int("storage_order", 0) != 0) {
-    if (attributes_.kernel().empty())
-      info.Fail(ErrorCode::kInvalidGraph, "attribute kernel_shape is required, got none");
-  }
+  explicit MaxPool(const KernelInfo& info)
+      : attributes_(WindowAttributes::ForPooling(info)), column_major_(info.Int("storage_order", 0) != 0) {}
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
@@ -158,43 +156,10 @@ class MaxPool final : public KernelBase {
   bool column_major_;
 };
 
-class GlobalAveragePool final : public KernelBase {
- public:
-  explicit GlobalAveragePool(const KernelInfo&) {}
-
-  void Run(RuntimeContext& context) override {
-    const Tensor& x = Required(context, 0, "X");
-    if (x.rank() < 2) FailArgument("input 0 (X): must have batch and channels, got " + Describe(x));
-    Dims dims = x.dims();
-    for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = 1;
-    Tensor& y = context.Output(0, dims);
-    const int64_t planes = dims[0] * dims[1], plane = Product(x.dims(), 2, x.rank());
-    WithType(FloatTypes{}, x.type(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      using C = ComputeType<T>;
-      const T* from = x.Data<T>();
-      T* to = y.Data<T>();
-      context.ParallelFor(planes, 0.3 * static_cast<double>(plane) + 5, [&](int64_t begin, int64_t end) {
-        for (int64_t p = begin; p < end; ++p) {
-          C sum = 0;
-          if constexpr (std::is_same_v<T, float>) {
-            sum = Simd().reduce_sum(from + p * plane, static_cast<std::size_t>(plane));
-          } else {
-            for (int64_t i = 0; i < plane; ++i) sum += static_cast<C>(from[p * plane + i]);
-          }
-          to[p] = T(sum / static_cast<C>(plane));
-        }
-      });
-    });
-  }
-};
-
 }  // namespace
 
 void RegisterPooling(KernelRegistry& registry) {
-  const TypeSet floats = SetOf(FloatTypes{});
   registry.RegisterKernelFn(Registration("MaxPool", 1, 22, {{"T", SetOf(PoolTypes{})}}), MakeKernel<MaxPool>);
-  registry.RegisterKernelFn(Registration("GlobalAveragePool", 1, 22, {{"T", floats}}), MakeKernel<GlobalAveragePool>);
 }
 
 }  // namespace light

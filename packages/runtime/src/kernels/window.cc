@@ -41,6 +41,13 @@ void Window::OutputColumns(int64_t k, int64_t& begin, int64_t& end) const noexce
   end = std::clamp<int64_t>(FloorDivide(input[last()] - 1 + shift, stride) + 1, begin, width);
 }
 
+int64_t Window::Covered(std::size_t d, int64_t o, bool padded) const noexcept {
+  const int64_t start = o * strides[d] - pads[d];
+  const int64_t low = padded ? -pads[d] : 0, high = input[d] + (padded ? pads_end[d] : 0);
+  const int64_t first = std::clamp<int64_t>(CeilDivide(low - start, dilations[d]), 0, kernel[d]);
+  return std::clamp<int64_t>(FloorDivide(high - 1 - start, dilations[d]) + 1, first, kernel[d]) - first;
+}
+
 WindowAttributes::WindowAttributes(const KernelInfo& info)
     : kernel_(info.Ints("kernel_shape")),
       strides_(info.Ints("strides")),
@@ -70,7 +77,20 @@ WindowAttributes::WindowAttributes(const KernelInfo& info)
   check("pads", pads_, 0);
 }
 
-Window WindowAttributes::Resolve(const Tensor& x, std::span<const int64_t> kernel) const {
+WindowAttributes WindowAttributes::ForPooling(const KernelInfo& info) {
+  WindowAttributes attributes(info);
+  const std::vector<int64_t>&kernel = attributes.kernel_, &pads = attributes.pads_;
+  if (kernel.empty()) info.Fail(ErrorCode::kInvalidGraph, "attribute kernel_shape is required, got none");
+  if (attributes.auto_pad_ != AutoPad::kNotSet) return attributes;
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if (pads[i] >= kernel[i % kernel.size()])
+      info.Fail(ErrorCode::kInvalidGraph, "attribute pads: each must be smaller than the kernel " +
+                                              conversions::FormatExtents(kernel) + ", got " +
+                                              conversions::FormatExtents(pads));
+  return attributes;
+}
+
+Window WindowAttributes::Start(const Tensor& x, std::span<const int64_t> kernel) const {
   if (x.rank() < 3)
     FailArgument("input 0 (X): must have batch, channels and at least one spatial axis, got " + Describe(x));
   const std::size_t rank = x.rank() - 2;
@@ -84,30 +104,68 @@ Window WindowAttributes::Resolve(const Tensor& x, std::span<const int64_t> kerne
   check("dilations", dilations_, rank);
   check("pads", pads_, 2 * rank);
   Window w;
-  for (Dims* dims : {&w.input, &w.output, &w.kernel, &w.strides, &w.dilations, &w.pads}) dims->Resize(rank);
+  for (Dims* dims : {&w.input, &w.output, &w.kernel, &w.strides, &w.dilations, &w.pads, &w.pads_end})
+    dims->Resize(rank);
   for (std::size_t d = 0; d < rank; ++d) {
-    const int64_t input = w.input[d] = x.dim(d + 2);
-    const int64_t stride = w.strides[d] = strides_.empty() ? 1 : strides_[d];
-    w.kernel[d] = kernel[d];
+    w.strides[d] = strides_.empty() ? 1 : strides_[d];
     w.dilations[d] = dilations_.empty() ? 1 : dilations_[d];
-    if (input >= kLargest || kernel[d] >= kLargest)
+    w.kernel[d] = kernel[d];
+    const bool padded = auto_pad_ == AutoPad::kNotSet && !pads_.empty();
+    w.pads[d] = padded ? pads_[d] : 0;
+    w.pads_end[d] = padded ? pads_[d + rank] : 0;
+    if (x.dim(d + 2) >= kLargest || kernel[d] >= kLargest)
       FailArgument("input 0 (X): spatial extents must be less than 2^31, got " + Describe(x));
+  }
+  return w;
+}
+
+Window WindowAttributes::Resolve(const Tensor& x, std::span<const int64_t> kernel) const {
+  Window w = Start(x, kernel);
+  for (std::size_t d = 0; d < w.input.rank(); ++d) {
+    const int64_t input = w.input[d] = x.dim(d + 2), stride = w.strides[d];
     const int64_t reach = (kernel[d] - 1) * w.dilations[d] + 1;
     if (auto_pad_ == AutoPad::kSameUpper || auto_pad_ == AutoPad::kSameLower) {
       w.output[d] = CeilDivide(input, stride);
       const int64_t total = std::max<int64_t>((w.output[d] - 1) * stride + reach - input, 0);
       w.pads[d] = auto_pad_ == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+      w.pads_end[d] = total - w.pads[d];
       continue;
     }
-    const bool padded = auto_pad_ == AutoPad::kNotSet && !pads_.empty();
-    w.pads[d] = padded ? pads_[d] : 0;
-    const int64_t room = input + w.pads[d] + (padded ? pads_[d + rank] : 0) - reach;
+    const int64_t room = input + w.pads[d] + w.pads_end[d] - reach;
     if (kernel[d] < 1 || room < 0)
       FailArgument("input 0 (X): the window reaches over " + std::to_string(reach) + " elements of spatial axis " +
                    std::to_string(d) + ", more than there are with padding, got " + Describe(x));
-    w.output[d] = (ceil_mode_ ? CeilDivide(room, stride) : room / stride) + 1;
+    // Without padding ONNX defines one size, whatever the rounding.
+    const bool up = ceil_mode_ && auto_pad_ == AutoPad::kNotSet;
+    w.output[d] = (up ? CeilDivide(room, stride) : room / stride) + 1;
     // Rounding up must not make a window that starts in the padding behind.
-    if (ceil_mode_ && (w.output[d] - 1) * stride >= input + w.pads[d]) --w.output[d];
+    if (up && (w.output[d] - 1) * stride >= input + w.pads[d]) --w.output[d];
+  }
+  return w;
+}
+
+Window WindowAttributes::ResolveTransposed(const Tensor& x, std::span<const int64_t> kernel,
+                                           std::span<const int64_t> output_shape,
+                                           std::span<const int64_t> output_padding) const {
+  Window w = Start(x, kernel);
+  const bool same = auto_pad_ == AutoPad::kSameUpper || auto_pad_ == AutoPad::kSameLower;
+  for (std::size_t d = 0; d < w.input.rank(); ++d) {
+    const int64_t from = w.output[d] = x.dim(d + 2), stride = w.strides[d];
+    if (kernel[d] < 1)
+      FailArgument("input 1 (W): must have kernel extents of at least 1, got " + std::to_string(kernel[d]));
+    const int64_t full =
+        stride * (from - 1) + (output_padding.empty() ? 0 : output_padding[d]) + (kernel[d] - 1) * w.dilations[d] + 1;
+    if (output_shape.empty() && !same) {
+      w.input[d] = full - w.pads[d] - w.pads_end[d];
+      if (w.input[d] < 0)
+        FailArgument("input 0 (X): the padding takes more than the " + std::to_string(full) +
+                     " elements of spatial axis " + std::to_string(d) + " of the result, got " + Describe(x));
+      continue;
+    }
+    w.input[d] = output_shape.empty() ? from * stride : output_shape[d];
+    const int64_t total = std::max<int64_t>(full - w.input[d], 0);  // nothing is cut off where the result is larger
+    w.pads[d] = auto_pad_ == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+    w.pads_end[d] = total - w.pads[d];
   }
   return w;
 }

@@ -14,7 +14,8 @@ namespace light {
 /// the axes before it.
 struct Window {
   Dims input, output, kernel, strides, dilations;
-  Dims pads;  ///< before the first element of each axis
+  Dims pads;      ///< before the first element of each axis
+  Dims pads_end;  ///< behind the last one
 
   std::size_t last() const noexcept { return input.rank() - 1; }
   int64_t input_size() const noexcept;
@@ -29,18 +30,30 @@ struct Window {
   }
   /// The output columns [begin, end) for which kernel column `k` meets an input column.
   void OutputColumns(int64_t k, int64_t& begin, int64_t& end) const noexcept;
+  /// How many positions of the window at output `o` of axis `d` lie in the input, or, with `padded`, in the input and
+  /// its padding.
+  int64_t Covered(std::size_t d, int64_t o, bool padded) const noexcept;
 };
 
-/// The attributes that Conv and the pooling operators share.
+/// The attributes that Conv, ConvTranspose and the pooling operators share.
 class WindowAttributes {
  public:
   /// Throws Error (kInvalidGraph) if an attribute is not what ONNX allows.
   explicit WindowAttributes(const KernelInfo& info);
+  /// As above for a pooling operator: the kernel is required, and every pad is smaller than it, else a window could see
+  /// padding alone.
+  static WindowAttributes ForPooling(const KernelInfo& info);
   const std::vector<int64_t>& kernel() const noexcept { return kernel_; }
   /// The window over an input [batch, channels, ...]. Throws Error if the ranks disagree or nothing fits.
   Window Resolve(const Tensor& x, std::span<const int64_t> kernel) const;
+  /// The window of a transposed convolution: it slides over what is computed, `input`, and `output` is X.
+  Window ResolveTransposed(const Tensor& x, std::span<const int64_t> kernel, std::span<const int64_t> output_shape,
+                           std::span<const int64_t> output_padding) const;
 
  private:
+  /// Fills in what does not depend on the direction.
+  Window Start(const Tensor& x, std::span<const int64_t> kernel) const;
+
   enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
   std::vector<int64_t> kernel_, strides_, dilations_, pads_;
   AutoPad auto_pad_ = AutoPad::kNotSet;

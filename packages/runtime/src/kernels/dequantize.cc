@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/families.h"
+#include "kernels/moments.h"
+#include "kernels/quantization.h"
+
+namespace light {
+namespace {
+
+using StoredTypes = TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t>;
+using RealTypes = TypeList<float, Float16, Bfloat16>;
+
+// Differences and products in float, rounded once to the type of the output.
+class DequantizeLinear final : public KernelBase {
+ public:
+  explicit DequantizeLinear(const KernelInfo& info)
+      : axis_(info.Int("axis", 1)), block_size_(info.Int("block_size", 0)) {
+    if (block_size_ < 0)
+      info.Fail(ErrorCode::kInvalidGraph,
+                "attribute block_size: must not be negative, got " + std::to_string(block_size_));
+  }
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "x");
+    const Tensor& scale = Required(context, 1, "x_scale");
+    const Tensor* zero = context.Input(2);
+    const ScaleLayout layout(x, scale, "x_scale", zero, "x_zero_point", axis_, block_size_);
+    Tensor& y = context.Output(0, x.dims());
+    if (y.element_count() == 0) return;
+    auto* factors =
+        static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(scale.element_count())));
+    for (int64_t i = 0; i < scale.element_count(); ++i) factors[i] = static_cast<float>(ElementAsDouble(scale, i));
+    WithType(StoredTypes{}, x.type(), [&](auto tag) {
+      using Q = typename decltype(tag)::type;
+      WithType(RealTypes{}, y.type(), [&](auto out_tag) {
+        using Y = typename decltype(out_tag)::type;
+        Dequantize(context, layout, x, factors, zero ? zero->Data<Q>() : nullptr, y.Data<Y>());
+      });
+    });
+  }
+
+ private:
+  template <class Q, class Y>
+  static void Dequantize(RuntimeContext& context, const ScaleLayout& layout, const Tensor& x, const float* scale,
+                         const Q* zeros, Y* y) {
+    using Wide = std::conditional_t<sizeof(Q) == 4, int64_t, int32_t>;
+    const Q* from = x.Data<Q>();
+    context.ParallelFor(x.element_count(), 0.5, [&](int64_t begin, int64_t end) {
+      layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+        const auto one = [&](int64_t i, Wide zero, float factor) {
+          y[position + i] = Y(static_cast<float>(static_cast<Wide>(from[position + i]) - zero) * factor);
+        };
+        if (step == 0) {
+          const Wide zero = zeros ? zeros[first] : 0;
+          const float factor = scale[first];
+          for (int64_t i = 0; i < length; ++i) one(i, zero, factor);
+        } else {
+          for (int64_t i = 0; i < length; ++i) one(i, zeros ? zeros[first + i] : 0, scale[first + i]);
+        }
+      });
+    });
+  }
+
+  int64_t axis_, block_size_;
+};
+
+}  // namespace
+
+void RegisterDequantize(KernelRegistry& registry) {
+  const TypeSet reals = SetOf(RealTypes{});
+  registry.RegisterKernelFn(
+      Registration("DequantizeLinear", 10, 28, {{"x", SetOf(StoredTypes{})}, {"x_scale", reals}, {"y", reals}}),
+      MakeKernel<DequantizeLinear>);
+}
+
+}  // namespace light

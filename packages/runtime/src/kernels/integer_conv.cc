@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvInteger and QLinearConv: sums of products of 8-bit integers, exact in 32 bits.
+#include "kernels/conv_layer.h"
+#include "kernels/families.h"
+#include "kernels/moments.h"
+#include "kernels/quantization.h"
+
+namespace light {
+namespace {
+
+// The elements less their zero points, of which there is one, or one per `pitch` elements. Padding then is 0.
+const uint32_t* Centered(RuntimeContext& context, const Tensor& tensor, const Tensor* zeros, int64_t pitch) {
+  const auto n = tensor.element_count();
+  auto* centered = static_cast<uint32_t*>(context.TemporaryBuffer(sizeof(uint32_t) * static_cast<std::size_t>(n)));
+  WithType(ByteTypes{}, tensor.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const bool several = zeros && zeros->element_count() > 1;
+    context.ParallelFor(n, 0.5, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int32_t zero = zeros ? zeros->Data<T>()[several ? i / pitch : 0] : 0;
+        centered[i] = static_cast<uint32_t>(tensor.Data<T>()[i] - zero);
+      }
+    });
+  });
+  return centered;
+}
+
+/// A scalar, or one number per filter.
+void CheckPerFilter(const Tensor& tensor, std::size_t i, const char* name, int64_t filters) {
+  if (tensor.element_count() != 1 && (tensor.rank() != 1 || tensor.dim(0) != filters))
+    FailArgument(InputLabel(i, name) + ": must be a scalar or have extents [" + std::to_string(filters) + "], got " +
+                 Describe(tensor));
+}
+
+void Convolve(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, const Tensor* x_zero,
+              const Tensor& weights, const Tensor* w_zero, const uint32_t* bias, uint32_t* y) {
+  const uint32_t* input = Centered(context, x, x_zero, 1);
+  const uint32_t* filters = Centered(context, weights, w_zero, std::max<int64_t>(layer.depth(), 1));
+  ConvolveDirectly<uint32_t>(context, layer, input, filters, bias, y);
+}
+
+class ConvInteger final : public KernelBase {
+ public:
+  explicit ConvInteger(const KernelInfo& info) : attributes_(info) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "x");
+    const Tensor& weights = Required(context, 1, "w");
+    const ConvLayer layer = attributes_.Resolve(x, 1, weights, 0, nullptr);
+    const Tensor* x_zero = context.Input(2) ? &SingleElement(context, 2, "x_zero_point") : nullptr;
+    const Tensor* w_zero = context.Input(3);
+    if (w_zero) CheckPerFilter(*w_zero, 3, "w_zero_point", layer.filters);
+    Tensor& y = context.Output(0, layer.OutputDims());
+    if (y.element_count() == 0) return;
+    Convolve(context, layer, x, x_zero, weights, w_zero, nullptr, y.Data<uint32_t>());
+  }
+
+ private:
+  ConvAttributes attributes_;
+};
+
+class QLinearConv final : public KernelBase {
+ public:
+  explicit QLinearConv(const KernelInfo& info) : attributes_(info) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "x");
+    const Tensor& weights = Required(context, 3, "w");
+    const Tensor* bias = context.Input(8);
+    const ConvLayer layer = attributes_.Resolve(x, 3, weights, 8, bias);
+    const Tensor& x_scale = SingleElement(context, 1, "x_scale");
+    const Tensor& x_zero = SingleElement(context, 2, "x_zero_point");
+    const Tensor& w_scale = Required(context, 4, "w_scale");
+    const Tensor& w_zero = Required(context, 5, "w_zero_point");
+    CheckPerFilter(w_scale, 4, "w_scale", layer.filters);
+    CheckPerFilter(w_zero, 5, "w_zero_point", layer.filters);
+    const Tensor& y_scale = SingleElement(context, 6, "y_scale");
+    const Tensor& y_zero = SingleElement(context, 7, "y_zero_point");
+    Tensor& y = context.Output(0, layer.OutputDims());
+    if (y.element_count() == 0) return;
+    auto* sums =
+        static_cast<uint32_t*>(context.TemporaryBuffer(sizeof(uint32_t) * static_cast<std::size_t>(y.element_count())));
+    Convolve(context, layer, x, &x_zero, weights, &w_zero, bias ? bias->Data<uint32_t>() : nullptr, sums);
+    const double common = ElementAsDouble(x_scale, 0) / ElementAsDouble(y_scale, 0);
+    const int64_t plane = layer.window.output_size();
+    WithType(ByteTypes{}, y.type(), [&](auto tag) {
+      using Q = typename decltype(tag)::type;
+      const int32_t zero = y_zero.Data<Q>()[0];
+      context.ParallelFor(layer.batch * layer.filters, 2 * static_cast<double>(plane), [&](int64_t begin, int64_t end) {
+        for (int64_t unit = begin; unit < end; ++unit) {
+          const double factor =
+              common * ElementAsDouble(w_scale, w_scale.element_count() > 1 ? unit % layer.filters : 0);
+          for (int64_t i = unit * plane; i < (unit + 1) * plane; ++i)
+            y.Data<Q>()[i] = RoundToQuantized<Q>(static_cast<int32_t>(sums[i]) * factor, zero);
+        }
+      });
+    });
+  }
+
+ private:
+  ConvAttributes attributes_;
+};
+
+}  // namespace
+
+void RegisterIntegerConv(KernelRegistry& registry) {
+  const TypeSet bytes = SetOf(ByteTypes{});
+  registry.RegisterKernelFn(Registration("ConvInteger", 10, 10, {{"T1", bytes}, {"T2", bytes}}),
+                            MakeKernel<ConvInteger>);
+  registry.RegisterKernelFn(Registration("QLinearConv", 10, 10, {{"T1", bytes}, {"T2", bytes}, {"T3", bytes}}),
+                            MakeKernel<QLinearConv>);
+}
+
+}  // namespace light

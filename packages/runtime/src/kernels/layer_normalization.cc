@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNormalization and RMSNormalization.
+#include <cmath>
+
+#include "conversions/shape.h"
+#include "kernels/arguments.h"
+#include "kernels/broadcast.h"
+#include "kernels/element.h"
+#include "kernels/families.h"
+#include "kernels/moments.h"
+#include "kernels/simd_dispatch.h"
+
+namespace light {
+namespace {
+
+/// X as rows of the axes that are normalized together.
+struct Rows {
+  std::size_t axis;
+  int64_t count, length;
+
+  Rows(const Tensor& x, int64_t axis_attribute)
+      : axis(static_cast<std::size_t>(NormalizeAxis(axis_attribute, x.rank()))),
+        count(Product(x.dims(), 0, axis)),
+        length(Product(x.dims(), axis, x.rank())) {}
+};
+
+/// Scale or bias in the type that is computed in, as it meets each row of X.
+template <class C>
+struct Parameter {
+  const C* data = nullptr;
+  int64_t pitch = 0;  ///< 0: the same for every row
+  const C* row(int64_t i) const { return data ? data + i * pitch : nullptr; }
+};
+
+/// Reads input `i`, of element type T, which must broadcast to X; the tensor itself is used where it can be.
+template <class T, class C>
+Parameter<C> ReadParameter(RuntimeContext& context, std::size_t i, const char* name, const Tensor& x,
+                           const Rows& rows) {
+  const Tensor& tensor = *context.Input(i);
+  Dims row, own = tensor.dims();
+  row.Assign(x.dims().span().subspan(rows.axis));
+  // Leading extents of 1 say nothing.
+  while (own.rank() > row.rank() && own[0] == 1) own.Assign(Dims(own).span().subspan(1));
+  if constexpr (std::is_same_v<T, C>) {
+    if (own.Equals(row)) return {tensor.Data<C>(), 0};
+  }
+  bool fits = own.rank() <= x.rank();
+  for (std::size_t d = 0; fits && d < own.rank(); ++d) fits = own[d] == 1 || own[d] == x.dim(x.rank() - own.rank() + d);
+  if (!fits) FailArgument(InputLabel(i, name) + ": must broadcast to " + Describe(x) + ", got " + Describe(tensor));
+  const bool per_row = own.rank() > row.rank();
+  const Dims* inputs[] = {per_row ? &x.dims() : &row, &own};
+  const BroadcastPlan plan(inputs);
+  auto* copy = static_cast<C*>(context.TemporaryBuffer(sizeof(C) * static_cast<std::size_t>(plan.total)));
+  ForEachRun(plan, 0, plan.total, [&](int64_t position, int64_t length, const auto& offsets) {
+    const T* from = tensor.Data<T>() + offsets[1];
+    for (int64_t k = 0; k < length; ++k) copy[position + k] = static_cast<C>(from[plan.advances(1) ? k : 0]);
+  });
+  return {copy, per_row ? rows.length : 0};
+}
+
+class LayerNormalization final : public KernelBase {
+ public:
+  explicit LayerNormalization(const KernelInfo& info)
+      : axis_(info.Int("axis", -1)), epsilon_(info.Float("epsilon", 1e-5f)) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "X");
+    Required(context, 1, "Scale");
+    const Rows rows(x, axis_);
+    Dims statistics = x.dims();
+    for (std::size_t d = rows.axis; d < x.rank(); ++d) statistics[d] = 1;
+    Tensor& y = context.Output(0, x.dims());
+    Tensor* mean = context.OutputRequested(1) ? &context.Output(1, statistics) : nullptr;
+    Tensor* deviation = context.OutputRequested(2) ? &context.Output(2, statistics) : nullptr;
+    if (rows.count == 0) return;
+    WithType(FloatTypes{}, x.type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using C = ComputeType<T>;
+      const auto scale = ReadParameter<T, C>(context, 1, "Scale", x, rows);
+      const auto bias = context.Input(2) ? ReadParameter<T, C>(context, 2, "B", x, rows) : Parameter<C>();
+      auto* means = static_cast<C*>(context.TemporaryBuffer(sizeof(C) * 2 * static_cast<std::size_t>(rows.count)));
+      C* deviations = means + rows.count;
+      Normalize(context, x.Data<T>(), scale, bias, y.Data<T>(), means, deviations, rows);
+      if (mean) Store(means, *mean);
+      if (deviation) Store(deviations, *deviation);
+    });
+  }
+
+ private:
+  void Normalize(RuntimeContext& context, const float* x, const Parameter<float>& scale, const Parameter<float>& bias,
+                 float* y, float* means, float* deviations, const Rows& rows) const {
+    const simd::SimdTable& simd = Simd();
+    const int64_t n = rows.length, step = scale.pitch || bias.pitch ? 1 : rows.count;
+    context.ParallelFor(rows.count, 0.5 * static_cast<double>(n) + 10, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i += step)
+        simd.layer_norm(x + i * n, scale.row(i), bias.row(i), epsilon_, y + i * n, means + i, deviations + i,
+                        static_cast<std::size_t>(std::min(step, end - i)), static_cast<std::size_t>(n));
+    });
+  }
+
+  template <class T>
+  void Normalize(RuntimeContext& context, const T* x, const Parameter<ComputeType<T>>& scale,
+                 const Parameter<ComputeType<T>>& bias, T* y, ComputeType<T>* means, ComputeType<T>* deviations,
+                 const Rows& rows) const {
+    using C = ComputeType<T>;
+    const int64_t n = rows.length;
+    context.ParallelFor(rows.count, 4 * static_cast<double>(n) + 10, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const T* in = x + row * n;
+        const C *factors = scale.row(row), *offsets = bias.row(row);
+        const auto mean = static_cast<C>(Sum(in, n) / static_cast<double>(n));
+        const auto variance = static_cast<C>(SumOfSquares(in, n, static_cast<double>(mean)) / static_cast<double>(n));
+        const C factor = 1 / std::sqrt(variance + static_cast<C>(epsilon_));
+        for (int64_t i = 0; i < n; ++i) {
+          C value = (static_cast<C>(in[i]) - mean) * factor * factors[i];
+          if (offsets) value += offsets[i];
+          y[row * n + i] = T(value);
+        }
+        means[row] = mean;
+        deviations[row] = factor;
+      }
+    });
+  }
+
+  int64_t axis_;
+  float epsilon_;
+};
+
+class RmsNormalization final : public KernelBase {
+ public:
+  explicit RmsNormalization(const KernelInfo& info)
+      : axis_(info.Int("axis", -1)), epsilon_(info.Float("epsilon", 1e-5f)) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "X");
+    const Tensor& scale = Required(context, 1, "scale");
+    const Rows rows(x, axis_);
+    Tensor& y = context.Output(0, x.dims());
+    if (y.element_count() == 0) return;
+    WithType(FloatTypes{}, x.type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      WithType(FloatTypes{}, scale.type(), [&](auto scale_tag) {
+        using V = typename decltype(scale_tag)::type;
+        using C = ComputeType<V>;
+        const auto factors = ReadParameter<V, C>(context, 1, "scale", x, rows);
+        Normalize<T, V>(context, x.Data<T>(), factors, y.Data<V>(), rows);
+      });
+    });
+  }
+
+ private:
+  // The normalized elements are rounded to the type of X before they are scaled, as ONNX has it.
+  template <class T, class V>
+  void Normalize(RuntimeContext& context, const T* x, const Parameter<ComputeType<V>>& scale, V* y,
+                 const Rows& rows) const {
+    using C = ComputeType<V>;
+    const int64_t n = rows.length;
+    context.ParallelFor(rows.count, 2 * static_cast<double>(n) + 10, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const T* in = x + row * n;
+        const C* factors = scale.row(row);
+        const double mean_square = SumOfSquares(in, n) / static_cast<double>(n);
+        const auto inverse = static_cast<ComputeType<T>>(1 / std::sqrt(mean_square + epsilon_));
+        for (int64_t i = 0; i < n; ++i) {
+          const T normalized = T(static_cast<ComputeType<T>>(in[i]) * inverse);
+          y[row * n + i] = V(static_cast<C>(static_cast<ComputeType<T>>(normalized)) * factors[i]);
+        }
+      }
+    });
+  }
+
+  int64_t axis_;
+  double epsilon_;
+};
+
+}  // namespace
+
+void RegisterLayerNormalization(KernelRegistry& registry) {
+  const TypeSet floats = SetOf(FloatTypes{});
+  registry.RegisterKernelFn(Registration("LayerNormalization", 17, 17, {{"T", floats}}),
+                            MakeKernel<LayerNormalization>);
+  registry.RegisterKernelFn(Registration("RMSNormalization", 23, 23, {{"T", floats}, {"V", floats}}),
+                            MakeKernel<RmsNormalization>);
+}
+
+}  // namespace light

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// DynamicQuantizeLinear and QuantizeLinear.
+#include "kernels/families.h"
+#include "kernels/quantization.h"
+
+namespace light {
+namespace {
+
+using SourceTypes = TypeList<float, Float16, Bfloat16, int32_t>;
+using PrecisionTypes = TypeList<float, Float16, Bfloat16, double>;
+
+/// What a number of type P is held in.
+template <class P>
+using Held = std::conditional_t<std::is_same_v<P, double>, double, float>;
+
+template <class P, class T>
+Held<P> RoundTo(T value) {
+  if constexpr (kIsSmallFloat<P>) {
+    return static_cast<float>(P(static_cast<float>(value)));
+  } else {
+    return static_cast<P>(static_cast<ComputeType<T>>(value));
+  }
+}
+
+/// x / scale, both rounded to the precision P first, and the quotient too.
+template <class P, class T>
+void Divide(const T* x, int64_t n, const Held<P>* scale, int64_t step, Held<P>* quotients) {
+  for (int64_t i = 0; i < n; ++i) quotients[i] = RoundTo<P>(RoundTo<P>(x[i]) / scale[i * step]);
+}
+
+class QuantizeLinear final : public KernelBase {
+ public:
+  explicit QuantizeLinear(const KernelInfo& info)
+      : axis_(info.Int("axis", 1)), block_size_(info.Int("block_size", 0)), precision_(Precision(info)) {
+    if (block_size_ < 0)
+      info.Fail(ErrorCode::kInvalidGraph,
+                "attribute block_size: must not be negative, got " + std::to_string(block_size_));
+  }
+
+  static std::string Declines(const KernelInfo& info) {
+    switch (Precision(info)) {
+      case ElementType::kFloat:
+      case ElementType::kFloat16:
+      case ElementType::kBfloat16:
+      case ElementType::kDouble:
+        return "";
+      default:
+        return std::string("a division in ") + conversions::Name(Precision(info)) + " is not supported";
+    }
+  }
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "x");
+    const Tensor& scale = Required(context, 1, "y_scale");
+    const Tensor* zero = context.Input(2);
+    const ScaleLayout layout(x, scale, "y_scale", zero, "y_zero_point", axis_, block_size_);
+    Tensor& y = context.Output(0, x.dims());
+    if (y.element_count() == 0) return;
+    WithType(PrecisionTypes{}, precision_, [&](auto tag) {
+      using P = typename decltype(tag)::type;
+      auto* divisors = static_cast<Held<P>*>(
+          context.TemporaryBuffer(sizeof(Held<P>) * static_cast<std::size_t>(scale.element_count())));
+      WithType(SourceTypes{}, scale.type(), [&](auto scale_tag) {
+        using S = typename decltype(scale_tag)::type;
+        for (int64_t i = 0; i < scale.element_count(); ++i) divisors[i] = RoundTo<P>(scale.Data<S>()[i]);
+      });
+      WithType(QuantizedTypes{}, y.type(), [&](auto out_tag) {
+        Quantize<P>(context, layout, x, divisors, zero, y.Data<typename decltype(out_tag)::type>());
+      });
+    });
+  }
+
+ private:
+  // That of the scale unless the attribute says otherwise. Integers divide exactly.
+  static ElementType Precision(const KernelInfo& info) {
+    const int64_t asked = info.Int("precision", 0);
+    if (asked != 0) return static_cast<ElementType>(asked);
+    return info.InputElement(1) == ElementType::kInt32 ? ElementType::kDouble : info.InputElement(1);
+  }
+
+  template <class P, class Q>
+  static void Quantize(RuntimeContext& context, const ScaleLayout& layout, const Tensor& x, const Held<P>* scale,
+                       const Tensor* zero, Q* y) {
+    const Q* zeros = zero ? zero->Data<Q>() : nullptr;
+    WithType(SourceTypes{}, x.type(), [&](auto tag) {
+      const auto* from = x.Data<typename decltype(tag)::type>();
+      context.ParallelFor(x.element_count(), 1, [&](int64_t begin, int64_t end) {
+        constexpr int64_t kBlock = 256;
+        Held<P> quotients[kBlock];
+        layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+          for (int64_t at = 0; at < length; at += kBlock) {
+            const int64_t n = std::min(kBlock, length - at), index = first + at * step;
+            Divide<P>(from + position + at, n, scale + index, step, quotients);
+            Q* to = y + position + at;
+            if (step == 0) {
+              const int32_t offset = zeros ? zeros[index] : 0;
+              for (int64_t i = 0; i < n; ++i) to[i] = RoundToQuantized<Q>(quotients[i], offset);
+            } else {
+              for (int64_t i = 0; i < n; ++i) to[i] = RoundToQuantized<Q>(quotients[i], zeros ? zeros[index + i] : 0);
+            }
+          }
+        });
+      });
+    });
+  }
+
+  int64_t axis_, block_size_;
+  ElementType precision_;
+};
+
+class DynamicQuantizeLinear final : public KernelBase {
+ public:
+  explicit DynamicQuantizeLinear(const KernelInfo&) {}
+
+  void Run(RuntimeContext& context) override {
+    const Tensor& x = Required(context, 0, "x");
+    Tensor& y = context.Output(0, x.dims());
+    float low = 0, high = 0;  // the range holds 0
+    for (const float value : x.Span<float>()) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    // Without a range every scale maps 0 to 0; 1 divides.
+    const float scale = low == high ? 1 : (high - low) / 255;
+    const uint8_t zero = RoundToQuantized<uint8_t>(-low / scale, 0);
+    context.ParallelFor(x.element_count(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        y.Data<uint8_t>()[i] = RoundToQuantized<uint8_t>(x.Data<float>()[i] / scale, zero);
+    });
+    context.Output(1, {}).Data<float>()[0] = scale;
+    context.Output(2, {}).Data<uint8_t>()[0] = zero;
+  }
+};
+
+}  // namespace
+
+void RegisterQuantize(KernelRegistry& registry) {
+  const TypeSet source = SetOf(SourceTypes{});
+  KernelRegistration quantize =
+      Registration("QuantizeLinear", 10, 28, {{"x", source}, {"y_scale", source}, {"y", SetOf(QuantizedTypes{})}});
+  quantize.declines = QuantizeLinear::Declines;
+  registry.RegisterKernelFn(quantize, MakeKernel<QuantizeLinear>);
+  registry.RegisterKernelFn(Registration("DynamicQuantizeLinear", 11, 11, {}), MakeKernel<DynamicQuantizeLinear>);
+}
+
+}  // namespace light
