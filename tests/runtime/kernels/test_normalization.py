@@ -276,3 +276,32 @@ def test_dropout_of_nothing_in_training(run_node: Any, rng: Any) -> None:
     y, mask = run_node("Dropout", inputs, 13, [TensorProto.FLOAT16, TensorProto.BOOL], constants=[1, 2])
     assert y.tobytes() == x.tobytes()
     assert mask.all()
+
+
+@pytest.mark.parametrize("opset", [1, 6, 7, 9])
+def test_batch_normalization_declines_old_training(run_node: Any, opset: int) -> None:
+    ones = np.ones(3, np.float32)
+    inputs = [np.ones((2, 3), np.float32), ones, ones, ones, ones]
+    attributes = {"consumed_inputs": [0] * 5} if opset == 1 else {}
+    with pytest.raises(Exception, match="training mode before version 14 is not supported"):
+        run_node("BatchNormalization", inputs, opset, [1] * 5, **attributes)
+
+
+@pytest.mark.parametrize(
+    ("opset", "ratio", "training", "constants", "attributes"),
+    [
+        (6, None, None, (), {}),
+        (12, 0.5, True, (1, 2), {}),
+        (13, None, True, (2,), {}),
+        (13, 0.0, True, (2,), {}),  # a ratio that may change
+        (22, 0.5, False, (1,), {}),  # a mode that may change
+    ],
+)
+def test_dropout_declines_random_numbers(
+    run_node: Any, opset: int, ratio: Any, training: Any, constants: Any, attributes: Any
+) -> None:
+    inputs: list[Any] = [np.ones(3, np.float32)]
+    if training is not None:
+        inputs += [None if ratio is None else np.array(ratio, np.float32), np.array(training)]
+    with pytest.raises(Exception, match=r"random dropout \(training mode\) is not supported"):
+        run_node("Dropout", inputs, opset, constants=constants, **attributes)

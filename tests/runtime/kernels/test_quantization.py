@@ -335,3 +335,9 @@ def test_conv_integer_refuses(run_node: Any, index: int, shape: Any, message: st
     inputs[index] = np.ones(shape, np.uint8)
     with pytest.raises(Exception, match=message):
         run_node("ConvInteger", inputs, 10, [TensorProto.INT32], unranked=True)
+
+
+def test_quantize_linear_declines_a_division_of_integers(run_node: Any) -> None:
+    inputs = [np.ones(3, np.float32), np.ones((), np.float32)]
+    with pytest.raises(Exception, match="a division in int32 is not supported"):
+        run_node("QuantizeLinear", inputs, 23, [TensorProto.UINT8], precision=TensorProto.INT32)

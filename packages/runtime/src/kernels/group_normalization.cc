@@ -30,7 +30,7 @@ class GroupNormalization final : public KernelBase {
       FailArgument("input 0 (X): must have a multiple of num_groups " + std::to_string(groups) + " channels, got " +
                    Describe(x));
     const Tensor& scale = Parameter(context, 1, "scale", per_group_ ? groups : channels);
-    const Tensor& bias = Parameter(context, 2, "bias", per_group_ ? groups : channels);
+    const Tensor& bias = Parameter(context, 2, instance_ ? "B" : "bias", per_group_ ? groups : channels);
     Tensor& y = context.Output(0, x.dims());
     if (y.element_count() == 0) return;
     const int64_t plane = Product(x.dims(), 2, x.rank()), width = channels / groups, n = width * plane;
