@@ -10,8 +10,6 @@ NO_SUBGRAPHS = "the reference fallback takes no nodes with subgraphs, and there 
 # Cases that fail, each with its reason.
 FAILING = {
     "test_attention_4d_causal_fp16_expanded": "2 of 192 values are off by one unit in the last place of float16",
-    "test_batchnorm_epsilon_training_mode": "the kernel refuses training mode when it is made, too late to fall back",
-    "test_batchnorm_example_training_mode": "the kernel refuses training mode when it is made, too late to fall back",
     "test_flexattention_causal_mask": NO_SUBGRAPHS,
     "test_flexattention_prob_mod": NO_SUBGRAPHS,
     "test_flexattention_relative_positional": NO_SUBGRAPHS,
