@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Included by _host.pyx: what concerns the process, not one session.
+
+cdef str text(const string& value):
+    return value.data()[:value.size()].decode("utf-8", "replace")
+
+
+cdef list texts(const vector[string]& values):
+    return [text(values[i]) for i in range(values.size())]
+
+
+cdef bytes path_bytes(path):
+    from os import fsencode
+
+    cdef bytes native = fsencode(path)
+    if b"\0" in native:  # what comes after it would not be seen, and another file be opened
+        raise InvalidArgument(f"path: expected one without a null character, got {path!r}")
+    return native
+
+
+# ---- the process -----------------------------------------------------------------------------------------------------
+
+def product_version():
+    return engine.ProductVersion().decode()
+
+
+def build_info():
+    return engine.BuildInfo().decode()
+
+
+def set_default_logger_severity(int severity):
+    engine.SetDefaultLogSeverity(severity)
+
+
+def enable_checked_mode():
+    engine.EnableCheckedMode()
+
+
+def set_load_policy(policy):
+    cdef engine.LoadPolicy native
+    for root in policy.allowed_roots:
+        native.allowed_roots.push_back(path_bytes(root))
+    native.follow_links = policy.follow_links
+    native.require_owner = policy.require_owner
+    native.audited_only = policy.audited_only
+    native.unload = policy.unload
+    engine.SetLoadPolicy(native)
+
+
+def get_load_policy():
+    cdef engine.LoadPolicy native = engine.GetLoadPolicy()
+    return LoadPolicy(
+        texts(native.allowed_roots), native.follow_links, native.require_owner, native.audited_only, native.unload)
+
+
+def inspect_library(path):
+    cdef engine.LibraryReport report = engine.InspectLibrary(path_bytes(path))
+    return LibraryReport(
+        text(report.path), texts(report.exports), texts(report.needed), texts(report.closure),
+        text(report.refused_because), text(report.audited_as))
+
+
+def support_matrix():
+    cdef vector[engine.SupportRow] rows = engine.SupportMatrix()
+    cdef engine.SupportRow* row
+    cdef size_t i
+    result = []
+    for i in range(rows.size()):
+        row = &rows[i]
+        result.append(SupportRow(
+            text(row.table), text(row.name), row.index, row.since, text(row.profile), text(row.status),
+            text(row.limit)))
+    return result
