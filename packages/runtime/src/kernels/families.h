@@ -21,7 +21,6 @@ void RegisterConstant(KernelRegistry& registry);
 void RegisterControlFlow(KernelRegistry& registry);
 void RegisterConv(KernelRegistry& registry);
 void RegisterConvTranspose(KernelRegistry& registry);
-void RegisterCumProd(KernelRegistry& registry);
 void RegisterCumulative(KernelRegistry& registry);
 void RegisterDepthToSpace(KernelRegistry& registry);
 void RegisterDequantize(KernelRegistry& registry);
