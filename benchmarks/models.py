@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -171,6 +172,19 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "transformer": transformer,
     "elementwise_tree": elementwise_tree,
 }
+
+
+def write_external(folder: Path, size: int = 16384) -> None:
+    """Write `external_1gib`: a product whose [size, size] weights lie in a sparse file, which takes no room."""
+    with (folder / "external_1gib.bin").open("wb") as file:
+        file.truncate(4 * size * size)
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size, size], data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value="external_1gib.bin")
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "external", [x], [y], [weights])
+    opsets = [helper.make_opsetid("", OPSET)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+    (folder / "external_1gib.onnx").write_bytes(model.SerializeToString())
 
 
 def feeds(model: onnx.ModelProto) -> dict[str, np.ndarray]:

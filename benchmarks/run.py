@@ -32,6 +32,8 @@ BENCHMARKS: dict[str, tuple[str, int]] = {
     "run_one_node": ("run_one_node", 1),
     "custom_op_node": ("custom_op_node", 1),
     "native_node": ("native_node", 1),
+    "external_1gib_session": ("external_session", 1),
+    "external_1gib_memory": ("external_memory", 1),
     **{f"{name}_t{threads}": (name, threads) for name in models.MODELS for threads in (1, 2)},
 }
 
@@ -45,15 +47,16 @@ def write_models(folder: Path) -> None:
     for name, model in made.items():
         onnx.save(model, folder / f"{name}.onnx")
         np.savez(folder / f"{name}.npz", **models.feeds(model))
+    models.write_external(folder)
 
 
 def measure(module: str, benchmark: str, threads: int, env: dict[str, str]) -> float:
-    """Return one measurement in microseconds."""
+    """Return one measurement: microseconds, or MiB."""
     command = [sys.executable, str(HERE / "measure.py"), module, benchmark, str(threads)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{module} {benchmark}: exit code {done.returncode}\n{done.stderr}")
-    return float(done.stdout.split("MICROSECONDS", 1)[1])
+    return float(done.stdout.split("MEASURED", 1)[1])
 
 
 def main(names: list[str]) -> int:
@@ -75,7 +78,8 @@ def main(names: list[str]) -> int:
                 pairs.append((taken[OURS], taken[THEIRS]))
             ratios = [ours / theirs for ours, theirs in pairs]
             ours, theirs = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
-            print(f"# {name}: ours {ours * 1000:.0f} ns, onnxruntime {theirs * 1000:.0f} ns")
+            scale, unit = (1, "MiB") if name.endswith("_memory") else (1000, "ns")
+            print(f"# {name}: ours {ours * scale:.0f} {unit}, onnxruntime {theirs * scale:.0f} {unit}")
             print(f"RATIO {name} {statistics.median(ratios):.3f} {min(ratios):.3f} {max(ratios):.3f}", flush=True)
     return 0
 
