@@ -64,6 +64,7 @@ assert not errors, errors
     )
 
 
+@pytest.mark.forks
 def test_forked_children_run_sessions_of_the_parent(run_python: Any, fixtures: Any) -> None:
     run_python(
         COMMON

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool in forked children. Apart from the other tests of the pool, since ThreadSanitizer cannot follow a child that
-// starts threads.
+// starts threads: a build with it leaves the suite `forks` out.
 #include <sys/wait.h>
 #include <unistd.h>
 
