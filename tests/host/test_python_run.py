@@ -280,3 +280,10 @@ def test_severities_that_are_none(severity):
 def test_a_policy_that_is_none():
     with pytest.raises(TypeError, match="expected a LoadPolicy, got NoneType"):
         ort.set_load_policy(None)
+
+
+def test_a_numpy_scalar_is_a_tensor_without_axes():
+    session = identity(TensorProto.FLOAT, ())
+    assert session.run(None, {"x": np.float32(3)})[0].tolist() == 3
+    with pytest.raises(ort.InvalidArgument, match=r"expected float32 \[\].*got float64"):
+        session.run(None, {"x": np.float64(3)})

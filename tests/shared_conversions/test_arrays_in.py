@@ -141,7 +141,7 @@ def test_lists_whose_numbers_do_not_fit():
         TensorView([2**70], "int64", None, "input 'x'")
 
 
-@pytest.mark.parametrize("value", [1.0, np.float32(1), (1.0, 2.0), None, "text", b"bytes", {1: 2}, range(3)])
+@pytest.mark.parametrize("value", [1.0, (1.0, 2.0), None, "text", b"bytes", {1: 2}, range(3)])
 def test_other_objects_are_refused(value, refuses):
     kind = type(value).__name__
     refuses(

@@ -196,6 +196,8 @@ cdef cnp.ndarray as_array(object value, const TensorSpec* spec):
     where = spec.where.decode()
     if isinstance(value, np.ndarray):
         return value
+    if isinstance(value, np.generic):
+        return np.asarray(value)
     if isinstance(value, list):
         try:
             return np.array(value, dtype=dtype_of(spec.type, where))

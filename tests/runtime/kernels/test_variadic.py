@@ -152,3 +152,30 @@ def test_first_prelus_have_a_slope_per_channel(run_node: Any, rng: Any, opset: i
 def test_prelu_broadcasts_the_slope_only(run_node: Any) -> None:
     with pytest.raises(Exception, match=r"input 1 \(slope\): must broadcast to \[3\], got \[2, 3\]"):
         run_node("PRelu", [np.ones(3, np.float32), np.ones((2, 3), np.float32)], 16, unranked=True)
+
+
+COMBINE = {"Max": np.maximum, "Min": np.minimum, "Sum": np.add}
+
+
+@pytest.mark.parametrize("op_type", COMBINE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32])
+def test_the_extents_may_come_from_any_input(run_node: Any, rng: Any, op_type: str, dtype: Any) -> None:
+    """Inputs in front may broadcast along every run, alone and together."""
+    if op_type == "Sum" and dtype is np.int32:
+        dtype = np.float64
+    cases = [
+        [(1,), (1,), (4000,)],
+        [(1,), (), (3, 1), (3, 50)],
+        [(1, 1, 1), (2, 1, 1), (2, 3, 1)],
+        [(4, 2, 1), (4, 2, 1), (4, 1, 2)],
+        [(2, 1), (1, 1), (1, 1), (1, 7)],
+        [(1,), (1,), (0,)],
+    ]
+    for shapes in cases:
+        inputs = [rng.integers(-9, 9, shape).astype(dtype) for shape in shapes]
+        want = inputs[0]
+        for array in inputs[1:]:
+            want = COMBINE[op_type](want, array)
+        (got,) = run_node(op_type, inputs, 13)
+        assert got.shape == want.shape
+        assert got.tolist() == want.tolist()

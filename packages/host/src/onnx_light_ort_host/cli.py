@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     model.add_argument("model", metavar="MODEL", help="an ONNX file")
     for option, what in (("--custom-ops", "custom operators"), ("--ep", "execution providers")):
         model.add_argument(option, metavar="LIB", action="append", default=[], help=f"a library of {what}; repeatable")
-    model.add_argument("--threads", type=int, metavar="N", help="threads of the session")
+    model.add_argument("--threads", type=cli_run.positive, metavar="N", help="threads of the session")
 
     result = argparse.ArgumentParser(
         prog=PROGRAM,
@@ -98,16 +98,35 @@ def parser() -> argparse.ArgumentParser:
         return command
 
     command = add("run", cli_run.run, RUN_EXAMPLES, model)
-    command.add_argument("--input", metavar="NAME=WHAT", action="append", default=[], help="one input; repeatable")
+    command.add_argument(
+        "--input",
+        type=cli_run.input_assignment,
+        metavar="NAME=WHAT",
+        action="append",
+        default=[],
+        help="one input; repeatable",
+    )
     command.add_argument("--inputs", metavar="FILE.npz", help="a file with one array for each input, by name")
     command.add_argument(
-        "--dim", metavar="NAME=N", action="append", default=[], help="extent of a symbolic dimension; repeatable"
+        "--dim",
+        type=cli_run.dim_assignment,
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="extent of a symbolic dimension; repeatable",
     )
     command.add_argument(
-        "--shape", metavar="NAME=N,N", action="append", default=[], help="whole shape of a made-up input; repeatable"
+        "--shape",
+        type=cli_run.extents_assignment,
+        metavar="NAME=N,N",
+        action="append",
+        default=[],
+        help="whole shape of a made-up input; repeatable",
     )
     command.add_argument("--output", metavar="DIR", help="write each output to DIR/NAME.npy")
-    command.add_argument("--repeat", type=int, metavar="N", help="run N more times and tell how long it takes")
+    command.add_argument(
+        "--repeat", type=cli_run.positive, metavar="N", help="run N more times and tell how long it takes"
+    )
 
     command = add("explain", cli_reports.explain, EXPLAIN_EXAMPLES, model)
     command.add_argument("--json", action="store_true", help="as JSON instead of a table")

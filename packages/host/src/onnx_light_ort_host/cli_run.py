@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 
@@ -13,7 +14,6 @@ from .session import InferenceSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
     from typing import Any, TextIO
 
@@ -34,19 +34,45 @@ def open_session(arguments: argparse.Namespace) -> InferenceSession:
     return InferenceSession(arguments.model, options)
 
 
-def split_assignment(text: str, option: str) -> tuple[str, str]:
+def positive(text: str) -> int:
+    """Reads a number of an option that must be at least 1."""
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected 1 or more, got {text!r}")
+    return int(text)
+
+
+def assignment(text: str) -> tuple[str, str]:
     """Splits ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise InvalidArgument(f"{option}: expected NAME=VALUE, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     return name, value
 
 
-def extent(text: str, option: str, name: str) -> int:
-    """Reads an extent."""
-    if not (text.isascii() and text.isdecimal()):
-        raise InvalidArgument(f"{option}: expected an extent for {name!r}, got {text!r}")
-    return int(text)
+def input_assignment(text: str) -> tuple[str, str]:
+    """Splits ``NAME=WHAT`` of an input."""
+    name, what = assignment(text)
+    kind, colon, seed = what.partition(":")
+    if kind == "random" and colon and not (seed.isascii() and seed.isdecimal()):
+        raise argparse.ArgumentTypeError(f"expected a number as seed, got {seed!r}")
+    return name, what
+
+
+def extents_assignment(text: str) -> tuple[str, list[int]]:
+    """Splits ``NAME=N,N,...``."""
+    name, value = assignment(text)
+    parts = value.split(",")
+    if not all(part.isascii() and part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"expected extents for {name!r}, got {value!r}")
+    return name, [int(part) for part in parts]
+
+
+def dim_assignment(text: str) -> tuple[str, int]:
+    """Splits ``NAME=N``."""
+    name, extents = extents_assignment(text)
+    if len(extents) != 1:
+        raise argparse.ArgumentTypeError(f"expected one extent for {name!r}, got {text!r}")
+    return name, extents[0]
 
 
 def make_feeds(arguments: argparse.Namespace, args: dict[str, NodeArg]) -> dict[str, Any]:
@@ -58,31 +84,27 @@ def make_feeds(arguments: argparse.Namespace, args: dict[str, NodeArg]) -> dict[
             raise InvalidArgument(f"{option}: expected names of {list(args)}, got {name!r}")
         return args[name]
 
-    dims = {}
-    for text in arguments.dim:
-        name, value = split_assignment(text, "--dim")
-        dims[name] = extent(value, "--dim", name)
+    dims = dict(arguments.dim)
     symbols = {dim for arg in args.values() for dim in arg.shape or () if isinstance(dim, str)}
     if unknown := dims.keys() - symbols:
         raise InvalidArgument(
             f"--dim: expected names of {sorted(symbols)}, got {', '.join(map(repr, sorted(unknown)))}"
         )
-    shapes = {}
-    for text in arguments.shape:
-        name, value = split_assignment(text, "--shape")
+    shapes = dict(arguments.shape)
+    for name in shapes:
         known(name, "--shape")
-        shapes[name] = [extent(part, "--shape", name) for part in value.split(",")]
     feeds = load_feeds(arguments.inputs, args) if arguments.inputs else {}
-    for text in arguments.input:
-        name, what = split_assignment(text, "--input")
+    given = set()
+    for name, what in arguments.input:
+        if name in given:
+            raise InvalidArgument(f"--input: {name!r} is given twice")
+        given.add(name)
         feeds[name] = make_feed(known(name, "--input"), what, dims, shapes.get(name))
     return feeds
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs a model and prints its outputs."""
-    if arguments.repeat is not None and arguments.repeat < 1:
-        raise InvalidArgument(f"--repeat: expected 1 or more, got {arguments.repeat}")
     session = open_session(arguments)
     from .feeds import save_outputs
 

@@ -49,8 +49,6 @@ def make_feed(
         return load_feed(arg, what)
     if not arg.type.startswith("tensor("):
         raise InvalidArgument(f"input {arg.name!r}: expected a tensor to make up, got {arg.type}")
-    if colon and not seed.isdecimal():
-        raise InvalidArgument(f"input {arg.name!r}: expected a number as seed, got {seed!r}")
     if shape is None:
         shape = [dim if isinstance(dim, int) else dims.get(dim or "", 1) for dim in arg.shape or []]
     if arg.type == "tensor(string)":

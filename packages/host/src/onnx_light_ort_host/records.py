@@ -239,4 +239,13 @@ class LoadPolicy(Record):
         if isinstance(allowed_roots, (str, bytes, PathLike)):  # its letters are paths too, and "/" allows everything
             raise TypeError(f"LoadPolicy: allowed_roots must be a sequence of paths, got {allowed_roots!r}")
         roots = tuple(fspath(root) for root in allowed_roots)  # type: ignore[attr-defined]
+        flags = {
+            "follow_links": follow_links,
+            "require_owner": require_owner,
+            "audited_only": audited_only,
+            "unload": unload,
+        }
+        for name, value in flags.items():
+            if not isinstance(value, bool):  # "no" would count as yes
+                raise TypeError(f"LoadPolicy: {name} must be True or False, got {value!r}")
         super().__init__(roots, follow_links, require_owner, audited_only, unload)

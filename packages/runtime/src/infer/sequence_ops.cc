@@ -19,6 +19,18 @@ void InferSequenceConstruct(InferenceContext& context) {
   if (const ValueType* first = context.Input(0)) context.SetOutputType(0, ValueType::Sequence(WithoutShape(*first)));
 }
 
+/// The schema lets the tensor have any type; what is put into a sequence must have the type of its elements.
+void InferSequenceInsert(InferenceContext& context) {
+  const ValueType* inner = Inner(context);
+  const ValueType* tensor = context.Input(1);
+  if (inner == nullptr) return;
+  if (tensor != nullptr && !SameElementTypes(*inner, *tensor)) {
+    FailInference(context, "the tensor must have the type of the sequence's elements, " + inner->ToString() + ", got " +
+                               tensor->ToString());
+  }
+  context.SetOutputType(0, ValueType::Sequence(WithoutShape(*inner)));
+}
+
 void InferSequenceEmpty(InferenceContext& context) {
   const ElementType type = ElementAttribute(context, "dtype");
   context.SetOutputType(
@@ -55,6 +67,7 @@ constexpr InferenceHook kHooks[] = {
     {"SequenceAt", InferSequenceAt},
     {"SequenceConstruct", InferSequenceConstruct},
     {"SequenceEmpty", InferSequenceEmpty},
+    {"SequenceInsert", InferSequenceInsert},
     {"SequenceLength", InferScalar},
     {"SplitToSequence", InferSplitToSequence},
 };

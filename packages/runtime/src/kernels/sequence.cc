@@ -25,6 +25,13 @@ std::size_t ReadPosition(const Tensor& tensor, std::size_t count, int64_t beyond
   return static_cast<std::size_t>(position);
 }
 
+/// All elements of a sequence have one type: kernels that read them rely on it.
+void CheckElement(ElementType expected, const Tensor& tensor, std::size_t input) {
+  if (expected == ElementType::kUndefined || tensor.type() == expected) return;
+  FailArgument("input " + std::to_string(input) + ": elements must be of type " + conversions::Name(expected) +
+               ", got " + Describe(tensor));
+}
+
 class SequenceConstruct final : public KernelBase {
  public:
   explicit SequenceConstruct(const KernelInfo&) {}
@@ -71,6 +78,7 @@ class SequenceInsert final : public KernelBase {
   void Run(RuntimeContext& context) override {
     const Sequence& sequence = context.InputValue(0).sequence();
     const Tensor& tensor = Required(context, 1, "tensor");
+    CheckElement(sequence.element_type.element, tensor, 1);
     const Tensor* position = context.Input(2);
     const std::size_t count = sequence.elements.size();
     const std::size_t at = position == nullptr ? count : ReadPosition(*position, count, 1);
@@ -168,14 +176,17 @@ class SplitToSequence final : public KernelBase {
 class ConcatFromSequence final : public KernelBase {
  public:
   explicit ConcatFromSequence(const KernelInfo& info)
-      : axis_(info.Int("axis", 0)), new_axis_(info.Int("new_axis", 0) != 0) {}
+      : element_(info.OutputElement(0)), axis_(info.Int("axis", 0)), new_axis_(info.Int("new_axis", 0) != 0) {}
 
   void Run(RuntimeContext& context) override {
     const auto& elements = context.InputValue(0).sequence().elements;
     if (elements.empty()) FailArgument(InputLabel(0, "input_sequence") + ": must have elements, got none");
     std::vector<Tensor> views;
     std::vector<const Tensor*> inputs;
-    for (const Value& element : elements) views.push_back(element.tensor());
+    for (const Value& element : elements) {
+      CheckElement(element_, element.tensor(), 0);
+      views.push_back(element.tensor());
+    }
     for (Tensor& view : views) {
       if (new_axis_) {
         Dims dims = view.dims();
@@ -191,6 +202,7 @@ class ConcatFromSequence final : public KernelBase {
   }
 
  private:
+  ElementType element_;
   int64_t axis_;
   bool new_axis_;
 };

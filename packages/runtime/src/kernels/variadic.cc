@@ -109,7 +109,12 @@ class VariadicKernel final : public KernelBase {
     const T* right = b.Data<T>();
     context.ParallelFor(plan.total, loops.cost, [&](int64_t begin, int64_t end) {
       ForEachRun(plan, begin, end, [&](int64_t position, int64_t length, const auto& offsets) {
-        loop(a + offsets[0], right + offsets[1], y + position, length);
+        if (!plan.advances(0) && !plan.advances(1)) {  // a later input brings the extents
+          loops.both(a + offsets[0], right + offsets[1], y + position, 1);
+          std::fill_n(y + position + 1, length - 1, y[position]);
+        } else {
+          loop(a + offsets[0], right + offsets[1], y + position, length);
+        }
       });
     });
   }

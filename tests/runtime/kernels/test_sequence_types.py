@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sequence holds elements of one type, whatever way they come in."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_light_ort_host as ort
+import pytest
+from onnx import parser
+
+
+def session_of(text: str) -> ort.InferenceSession:
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    return ort.InferenceSession(model.SerializeToString())
+
+
+@pytest.mark.parametrize("given", ["int8", "string", "double"])
+@pytest.mark.parametrize("held", ["float", "string"])
+def test_an_element_of_another_type_is_refused_at_preparation(given: str, held: str) -> None:
+    text = f"g (seq({held}[k]) s, {given}[k] i) => (seq({held}[k]) z) {{ z = SequenceInsert (s, i) }}"
+    if given == held:
+        session_of(text)
+        return
+    with pytest.raises(ort.InvalidGraph, match=r"SequenceInsert.*the tensor must have the type of the sequence's"):
+        session_of(text)
+
+
+def test_an_empty_sequence_has_a_type() -> None:
+    with pytest.raises(ort.InvalidGraph, match="the tensor must have the type of the sequence's elements"):
+        session_of("g (int64[k] i) => (seq(float[k]) z) { e = SequenceEmpty () z = SequenceInsert (e, i) }")
+
+
+def test_elements_that_are_fed_are_checked() -> None:
+    session = session_of("g (seq(float[k]) s) => (float[k] y) { y = ConcatFromSequence <axis: int = 0> (s) }")
+    assert session.run(None, {"s": [np.ones(2, np.float32), np.zeros(1, np.float32)]})[0].tolist() == [1, 1, 0]
+    with pytest.raises(ort.InvalidArgument, match="element 1: expected float32"):
+        session.run(None, {"s": [np.ones(2, np.float32), np.zeros(1, np.int8)]})
