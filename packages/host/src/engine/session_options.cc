@@ -17,12 +17,16 @@ constexpr const char* kRegister = "RegisterCustomOps";
 using RegisterFunction =
     std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions * options, const OrtApiBase* api)>;
 
+/// One registration at a time in a process: libraries keep their domains in globals without a lock of their own.
+constinit std::mutex g_registration;
+
 /// Runs the library's registration on a copy of the options; the caller takes over what it did, or nothing has
 /// happened.
 SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, const LoadedLibrary& library) {
   SessionOptionsAdapter staged(current);
   staged.set_library(library.path());
   const std::size_t known = staged.domains().size();
+  const std::lock_guard one_at_a_time(g_registration);
   try {
     ort_abi::CallFunction<HostStatus>(kRegister, library.Find<RegisterFunction>(kRegister),
                                       ort_abi::Lend<OrtSessionOptions>(staged), &abi::ApiBase());
