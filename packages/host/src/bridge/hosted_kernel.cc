@@ -64,6 +64,11 @@ class HostedKernel final : public light::KernelBase {
 
   const KernelContent& content() const noexcept { return info_.content(); }
 
+  /// What a library passes on of ours (a missing attribute, a memory limit) says already where it was.
+  std::string Labelled(const std::string& message) const {
+    return message.find(content().label) != std::string::npos ? message : content().label + ": " + message;
+  }
+
   void RunGuarded(light::RuntimeContext& runtime) {
     GuardedTensors guarded(runtime);
     {
@@ -90,7 +95,7 @@ class HostedKernel final : public light::KernelBase {
         CallFunction<HostStatus>(kCompute, compute_, kernel_, handle);
       }
     } catch (const StatusError& error) {
-      throw ToLightError(error.code(), content().label + ": " + error.what());
+      throw ToLightError(error.code(), Labelled(error.what()));
     }
     if (context.FirstMissingOutput() != context.output_count()) [[unlikely]]
       JudgeMissing(context);
@@ -107,10 +112,7 @@ class HostedKernel final : public light::KernelBase {
         kernel_ = ort_abi::Call<&OrtCustomOp::CreateKernel, HostStatus>(op_->op, api, info);
       }
     } catch (const StatusError& error) {
-      // What a library passes on of ours (a missing attribute) says already where it was.
-      const std::string message = error.what();
-      const bool is_labelled = message.find(content().label) != std::string::npos;
-      throw light::Error(light::ErrorCode::kRuntimeException, is_labelled ? message : content().label + ": " + message);
+      throw light::Error(light::ErrorCode::kRuntimeException, Labelled(error.what()));
     }
     is_created_ = true;  // null is a legal kernel
   }
