@@ -162,35 +162,28 @@ def test_strings_and_sequences_are_carried() -> None:
     assert count == 3
 
 
+NESTED = """
+g (int64 m, float[N] x, bool c) => (float[M] y) {
+  y = Loop (m, , x) < body = step (int64 i, bool b, float[A] v) => (bool go, float[A] w) {
+    go = Identity (b)
+    w = If (c) <
+      then_branch = then () => (float[A] p) { p = Add (v, x) },
+      else_branch = otherwise () => (float[A] q) { q = Sub (v, x) }
+    >
+  } >
+}
+"""
+
+
 def test_nested_bodies_see_outer_values() -> None:
-    session = session_of("""
-    g (int64 m, float[N] x, bool c) => (float[M] y) {
-      y = Loop (m, , x) < body = step (int64 i, bool b, float[A] v) => (bool go, float[A] w) {
-        go = Identity (b)
-        w = If (c) <
-          then_branch = then () => (float[A] p) { p = Add (v, x) },
-          else_branch = otherwise () => (float[A] q) { q = Sub (v, x) }
-        >
-      } >
-    }
-    """)
+    session = session_of(NESTED)
     x = np.array([1, 10], np.float32)
     assert session.run(None, {"m": np.array(3), "x": x, "c": np.array(True)})[0].tolist() == [4, 40]
     assert session.run(None, {"m": np.array(3), "x": x, "c": np.array(False)})[0].tolist() == [-2, -20]
 
 
 def test_rows_of_bodies_are_listed_after_their_node() -> None:
-    session = session_of("""
-    g (int64 m, float[N] x, bool c) => (float[M] y) {
-      y = Loop (m, , x) < body = step (int64 i, bool b, float[A] v) => (bool go, float[A] w) {
-        go = Identity (b)
-        w = If (c) <
-          then_branch = then () => (float[A] p) { p = Add (v, x) },
-          else_branch = otherwise () => (float[A] q) { q = Sub (v, x) }
-        >
-      } >
-    }
-    """)
+    session = session_of(NESTED)
     rows = [(row.graph, row.index, row.op_type) for row in session.node_assignments()]
     assert rows == [
         ("", 0, "Loop"),
