@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -175,6 +176,23 @@ def test_a_terminal_sees_how_far_long_work_is(monkeypatch):
     assert "run 2 of 3" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
     assert cli_run.time_runs(lambda: None, 3, quiet := io.StringIO()) == [1, 1, 1]
+    assert quiet.getvalue() == ""
+
+
+def test_a_terminal_is_told_how_long_it_takes(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(cli_run, "PROGRESS_SECONDS", 0.001)
+    terminal, told = Terminal(), threading.Event()
+    monkeypatch.setattr(terminal, "flush", told.set)
+    with cli_run.telling("running", terminal):
+        assert told.wait(30)
+    assert "running: 0." in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    with cli_run.telling("running", quiet := io.StringIO()):
+        pass
     assert quiet.getvalue() == ""
 
 

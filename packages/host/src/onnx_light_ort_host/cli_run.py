@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import time
+from contextlib import contextmanager
 
 from .errors import InvalidArgument
 from .options import SessionOptions
@@ -14,7 +16,7 @@ from .session import InferenceSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TextIO
 
     from .records import NodeArg
@@ -103,16 +105,43 @@ def make_feeds(arguments: argparse.Namespace, args: dict[str, NodeArg]) -> dict[
     return feeds
 
 
+@contextmanager
+def telling(what: str, progress: TextIO) -> Iterator[None]:
+    """Tells a terminal every half second how long ``what`` has taken so far."""
+    if not progress.isatty():
+        yield
+        return
+    done = threading.Event()
+    start = time.monotonic()
+
+    def tell() -> None:
+        while not done.wait(PROGRESS_SECONDS):
+            progress.write(f"\r\x1b[K{what}: {time.monotonic() - start:.1f} s")
+            progress.flush()
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
+        progress.write("\r\x1b[K")
+        progress.flush()
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Runs a model and prints its outputs."""
-    session = open_session(arguments)
+    with telling("making the session", sys.stderr):
+        session = open_session(arguments)
     from .feeds import save_outputs
 
     args = {arg.name: arg for arg in (*session.get_inputs(), *session.get_overridable_initializers())}
     feeds = make_feeds(arguments, args)
     names = [arg.name for arg in session.get_outputs()]
     start = time.perf_counter()
-    values = session.run(None, feeds)
+    with telling("running", sys.stderr):
+        values = session.run(None, feeds)
     first = time.perf_counter() - start
     print_outputs(names, values)
     if arguments.output is not None:
