@@ -6,26 +6,14 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from float_checks import FLOATS, TOLERANCE, close, uniform
 from onnx import TensorProto
 
-FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
 ELEMENT = {"float32": 1, "float64": 11, "float16": 10, "bfloat16": 16}
-TOLERANCE = {"float32": 2e-6, "float64": 1e-14, "float16": 2e-3, "bfloat16": 1.6e-2}
 # Attributes are float32.
 EPSILON, DEFAULT_EPSILON = float(np.float32(1e-3)), float(np.float32(1e-5))
-
-
-def uniform(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    return np.asarray(rng.uniform(-1, 2, shape)).astype(dtype)
-
-
-def close(got: np.ndarray, want: np.ndarray, dtype: Any, scale: float = 1.0) -> None:
-    assert got.shape == want.shape
-    tolerance = TOLERANCE[np.dtype(dtype).name] * scale
-    np.testing.assert_allclose(got.astype(np.float64), want, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

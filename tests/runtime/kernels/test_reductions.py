@@ -11,9 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from float_checks import FLOATS, close
 
-FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
-TOLERANCE = {"float32": 2e-6, "float64": 1e-14, "float16": 2e-3, "bfloat16": 1.6e-2}
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceL1": lambda x, **axes: np.abs(x).sum(**axes),
     "ReduceL2": lambda x, **axes: np.sqrt(np.square(x).sum(**axes)),
@@ -26,16 +25,6 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceSum": np.sum,
     "ReduceSumSquare": lambda x, **axes: np.square(x).sum(**axes),
 }
-
-
-def uniform(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    return np.asarray(rng.uniform(-1, 2, shape)).astype(dtype)
-
-
-def close(got: np.ndarray, want: np.ndarray, dtype: Any, scale: float = 1.0) -> None:
-    assert got.shape == want.shape
-    tolerance = TOLERANCE[np.dtype(dtype).name] * scale
-    np.testing.assert_allclose(got.astype(np.float64), want, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("op_type", REDUCTIONS)
