@@ -7,6 +7,7 @@
 
 #include "abi/sections.h"
 #include "abi/stub_policy.h"
+#include "adapters/asked_versions.h"
 #include "adapters/logger.h"
 
 namespace ort_host::abi {
@@ -39,6 +40,7 @@ bool IsGranted(uint32_t version) noexcept {
 }
 
 const OrtApi* ORT_API_CALL GetApi(uint32_t version) noexcept {
+  AskedVersions::Note(version);
   if (IsGranted(version)) return &Api();
   char text[160];
   std::snprintf(text, sizeof(text), "OrtApiBase.GetApi: versions 1 to 5 and 8 to %d are served, got %u",

@@ -149,6 +149,16 @@ void ChooseKernelCallbacks(const OrtCustomOp& op, CustomOpDescriptor& descriptor
   if (op.KernelDestroy == nullptr) Refuse(ORT_FAIL, "KernelDestroy", "is required, got null");
 }
 
+CustomOpDescriptor NewDescriptor(const OrtCustomOp& op, const std::string& domain, std::size_t position,
+                                 std::shared_ptr<LoadedLibrary> library) {
+  CustomOpDescriptor descriptor;
+  descriptor.op = &op;
+  descriptor.library = std::move(library);
+  descriptor.domain = domain;
+  descriptor.position = position;
+  return descriptor;
+}
+
 void ReadAll(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   CheckCustomOpVersion(op);
   const char* name = Ask<&OrtCustomOp::GetName>(op);
@@ -218,15 +228,22 @@ void CheckCustomOpVersion(const OrtCustomOp& op) {
 
 CustomOpDescriptor ReadCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
                                 std::shared_ptr<LoadedLibrary> library) {
-  CustomOpDescriptor descriptor;
-  descriptor.op = &op;
-  descriptor.library = std::move(library);
-  descriptor.domain = domain;
-  descriptor.position = position;
+  CustomOpDescriptor descriptor = NewDescriptor(op, domain, position, std::move(library));
   try {
     ReadAll(op, descriptor);
   } catch (const StatusError& error) {
     throw StatusError(error.code(), descriptor.Label() + ": " + error.what());
+  }
+  return descriptor;
+}
+
+CustomOpDescriptor InspectCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
+                                   std::shared_ptr<LoadedLibrary> library, std::string& problem) {
+  CustomOpDescriptor descriptor = NewDescriptor(op, domain, position, std::move(library));
+  try {
+    ReadAll(op, descriptor);
+  } catch (const StatusError& error) {
+    problem = error.what();
   }
   return descriptor;
 }

@@ -69,4 +69,8 @@ void CheckCustomOpVersion(const OrtCustomOp& op);
 CustomOpDescriptor ReadCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
                                 std::shared_ptr<LoadedLibrary> library);
 
+/// As ReadCustomOp, for a report: what is wrong goes to `problem`, and the descriptor holds what was read before.
+CustomOpDescriptor InspectCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
+                                   std::shared_ptr<LoadedLibrary> library, std::string& problem);
+
 }  // namespace ort_host

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/host_error.h"
+#include "engine/library_report.h"
 #include "light/boundary_io.h"
 #include "light/session.h"
 #include "loader/load_policy.h"
@@ -30,17 +31,6 @@ void EnableCheckedMode();
 
 /// 0 verbose, 1 info, 2 warning, 3 error, 4 fatal.
 void SetDefaultLogSeverity(int severity);
-
-/// Result of looking at a library file without running anything of it.
-struct LibraryReport {
-  std::string path;                  ///< absolute, links resolved
-  std::vector<std::string> exports;  ///< those of RegisterCustomOps, CreateEpFactories, ReleaseEpFactory it has
-  std::vector<std::string> needed;   ///< direct dependencies as written
-  std::vector<std::string> closure;  ///< paths of all dependencies, `name => not found` where there is none
-  std::string refused_because;       ///< "" if it may be loaded
-  std::string audited_as;            ///< name and version on the shipped list, else ""
-};
-LibraryReport InspectLibrary(const std::string& path);
 
 /// One row of the support matrix.
 struct SupportRow {

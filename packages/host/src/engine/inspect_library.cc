@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 #include "loader/dependency_closure.h"
+#include "loader/entry_points.h"
 #include "loader/loaded_library.h"
 
 namespace ort_host {
@@ -8,9 +9,8 @@ namespace {
 
 void FillFrom(const DependencyClosure& closure, LibraryReport& report) {
   const ElfFile& library = closure.files.front();
-  for (const char* name : {"RegisterCustomOps", "CreateEpFactories", "ReleaseEpFactory"}) {
-    if (library.Exports(name)) report.exports.emplace_back(name);
-  }
+  report.exports = EntryPoints(library);
+  report.hints = ExportHints(library);
   report.needed = library.needed();
   for (std::size_t i = 1; i < closure.files.size(); ++i) report.closure.push_back(closure.files[i].path());
   for (const DependencyClosure::Missing& missing : closure.missing) {

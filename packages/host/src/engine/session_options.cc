@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <type_traits>
 #include <utility>
 
-#include <ort_abi/callbacks.h>
-
-#include "abi/tables.h"
-#include "adapters/status.h"
 #include "engine/engine.h"
+#include "engine/registration.h"
 #include "engine/session_options_impl.h"
-#include "loader/loaded_library.h"
 
 namespace ort_host {
 namespace {
-
-constexpr const char* kRegister = "RegisterCustomOps";
-using RegisterFunction =
-    std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions * options, const OrtApiBase* api)>;
-
-/// One registration at a time in a process: libraries keep their domains in globals without a lock of their own.
-constinit std::mutex g_registration;
-
-/// Runs the library's registration on a copy of the options; the caller takes over what it did, or nothing has
-/// happened.
-SessionOptionsAdapter RunRegistration(const SessionOptionsAdapter& current, const LoadedLibrary& library) {
-  SessionOptionsAdapter staged(current);
-  staged.set_library(library.path());
-  const std::size_t known = staged.domains().size();
-  const std::lock_guard one_at_a_time(g_registration);
-  try {
-    ort_abi::CallFunction<HostStatus>(kRegister, library.Find<RegisterFunction>(kRegister),
-                                      ort_abi::Lend<OrtSessionOptions>(staged), &abi::ApiBase());
-    for (std::size_t i = known; i < staged.domains().size(); ++i) {
-      for (const OrtCustomOp* op : staged.domains()[i].domain->ops) CheckCustomOpVersion(*op);
-    }
-  } catch (const ort_abi::StatusError& error) {
-    throw HostError(error.code(), "library '" + library.path() + "': " + error.what());
-  }
-  return staged;
-}
 
 void CheckRange(const char* option, bool is_valid, int value) {
   if (!is_valid)
@@ -118,12 +87,12 @@ bool SessionOptions::GetConfigEntry(const std::string& key, std::string* value) 
 
 void SessionOptions::RegisterCustomOpsLibrary(const std::string& path) {
   try {
-    auto library = LoadLibrary(path, kRegister);
     const SessionOptionsAdapter before = impl_->Snapshot().adapter;
-    const SessionOptionsAdapter staged = RunRegistration(before, *library);
+    Registration registration(before);
+    registration.Run(path);
     std::lock_guard lock(impl_->mutex);
-    impl_->state.libraries.emplace(library->path(), library);
-    impl_->state.adapter.Merge(before, staged);
+    impl_->state.libraries.emplace(registration.library()->path(), registration.library());
+    impl_->state.adapter.Merge(before, registration.staged());
   } catch (const std::exception&) {
     RethrowAsHostError();
   }

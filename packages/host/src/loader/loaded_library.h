@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "adapters/asked_versions.h"
 #include "loader/audited_libraries.h"
 #include "loader/dependency_closure.h"
 #include "loader/load_policy.h"
@@ -22,6 +23,8 @@ class LoadedLibrary {
   const std::string& path() const noexcept { return library_.path(); }
   /// The library's row on the list of tested libraries, or null.
   const AuditedLibrary* audit() const noexcept { return audit_; }
+  /// Versions of the API that it has asked for while it was loaded and registered. Under the lock of registrations.
+  AskedVersions& asked_versions() noexcept { return asked_versions_; }
   template <class Function>
   Function* Find(const char* name) const noexcept {
     return library_.Find<Function>(name);
@@ -30,6 +33,7 @@ class LoadedLibrary {
  private:
   SharedLibrary library_;
   const AuditedLibrary* audit_;
+  AskedVersions asked_versions_;
 };
 
 /// Loads the library at `path` under the process's policy, or shares it if it is loaded already, whatever path led to

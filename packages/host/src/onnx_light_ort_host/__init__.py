@@ -25,6 +25,7 @@ from .errors import (
     OrtHostError,
     RuntimeException,
 )
+from .library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
 from .options import ExecutionMode, GraphOptimizationLevel, SessionOptions
 from .process import (
     add_synthetic_hardware_device,
@@ -44,10 +45,11 @@ from .process import (
     support_matrix,
     unregister_execution_provider_library,
 )
-from .records import LibraryReport, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from .records import LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
 from .session import InferenceSession
 
 __all__ = [
+    "ArgumentReport",
     "DeviceReset",
     "EPFail",
     "EngineError",
@@ -70,7 +72,9 @@ __all__ = [
     "NodeAssignment",
     "NotFound",
     "NotImplemented",
+    "OperatorReport",
     "OrtHostError",
+    "RegistrationReport",
     "RuntimeException",
     "SessionOptions",
     "SupportRow",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The boundary of the host's engine (engine/engine.h), and nothing else of C++.
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.pair cimport pair
@@ -158,8 +158,35 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[string] closure
         string refused_because
         string audited_as
+        vector[string] hints
 
     LibraryReport InspectLibrary(const string& path) except +RaiseHostError
+
+    cdef cppclass ArgumentReport:
+        string type
+        string characteristic
+        string memory
+        int min_arity
+        cbool is_homogeneous
+
+    cdef cppclass OperatorReport:
+        string domain
+        string name
+        size_t position
+        int since_version
+        int end_version
+        vector[ArgumentReport] inputs
+        vector[ArgumentReport] outputs
+        string provider
+        uint32_t api_version
+        cbool has_inference
+        vector[pair[int, int]] may_inplace
+        string problem
+
+    cdef cppclass RegistrationReport:
+        vector[uint32_t] api_versions
+        vector[OperatorReport] operators
+        string failed_because
 
     cdef cppclass SupportRow:
         string table
@@ -258,6 +285,9 @@ cdef extern from *:
     static std::exception_ptr AttemptRegister(ort_host::SessionOptions& options, const std::string& path) {
         return Attempt([&] { options.RegisterCustomOpsLibrary(path); });
     }
+    static std::exception_ptr AttemptInspect(ort_host::RegistrationReport& report, const std::string& path) {
+        return Attempt([&] { report = ort_host::InspectRegistration(path); });
+    }
     static void RethrowFailure(const std::exception_ptr& failure) {
         if (failure) std::rethrow_exception(failure);
     }
@@ -272,6 +302,7 @@ cdef extern from *:
         unique_ptr[CppSession]& opened, const void* bytes, size_t size,
         const CppSessionOptions& options) noexcept nogil
     Failure AttemptRegister(CppSessionOptions& options, const string& path) noexcept nogil
+    Failure AttemptInspect(RegistrationReport& report, const string& path) noexcept nogil
     void RethrowFailure(const Failure& failure) except +RaiseHostError
 
 

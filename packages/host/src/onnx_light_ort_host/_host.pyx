@@ -34,7 +34,8 @@ from onnx_light_shared.element_type cimport ElementType
 from onnx_light_shared.shape cimport Extents, ShapeFromParts, Symbols, TensorSpec
 
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
-from onnx_light_ort_host.records import LibraryReport, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
+from onnx_light_ort_host.records import LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
 
 engine.SetErrorClasses({**BY_CODE, None: OrtHostError})
 

@@ -18,7 +18,8 @@ PROGRAM = "onnx-light-ort-host"
 EXIT_CODES = """\
 exit status:
   0  done
-  1  an error, told in one line (--traceback says where it was raised); of inspect: the library is refused
+  1  an error, told in one line (--traceback says where it was raised); of inspect: the library is
+     refused, or with --load what it registers is at fault
   2  wrong usage
   130  interrupted
 """
@@ -44,6 +45,7 @@ examples:
 INSPECT_EXAMPLES = f"""\
 examples:
   {PROGRAM} inspect ./libmy_ops.so
+  {PROGRAM} inspect ./libmy_ops.so --load    what it registers; runs its code
   {PROGRAM} inspect --json ./my_ops.dll     a library of another system: needs the extra 'inspect'
 
 The answer is one of "refused because ...", "loadable, slots unknown until run" and "audited as ...": what a file says
@@ -134,6 +136,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = add("inspect", cli_reports.inspect, INSPECT_EXAMPLES)
     command.add_argument("library", metavar="LIB", help="the file of a library")
+    command.add_argument("--load", action="store_true", help="load it and list its operators: runs its code")
     command.add_argument("--json", action="store_true", help="as JSON")
 
     form = add("support-matrix", cli_reports.matrix, MATRIX_EXAMPLES).add_mutually_exclusive_group()

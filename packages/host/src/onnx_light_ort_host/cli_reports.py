@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from .library_report import OperatorReport
     from .records import NodeAssignment, SupportRow
 
 
@@ -63,16 +64,48 @@ def explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def operator_table(operators: Sequence[OperatorReport]) -> str:
+    """Formats what a library registers."""
+    header = ("domain", "operator", "versions", "inputs", "outputs", "provider", "inference", "in place", "problem")
+    return table(
+        header,
+        [
+            (
+                op.domain,
+                op.name or f"#{op.position}",
+                f"{op.since_version}-{'' if op.end_version is None else op.end_version}",
+                ", ".join(map(str, op.inputs)),
+                ", ".join(map(str, op.outputs)),
+                op.provider,
+                "yes" if op.has_inference else "no",
+                ", ".join(f"{i}->{o}" for i, o in op.may_inplace),
+                op.problem,
+            )
+            for op in operators
+        ],
+    )
+
+
 def inspect(arguments: argparse.Namespace) -> int:
-    """Looks at a library without running anything of it."""
-    report = inspect_library(arguments.library)
+    """Looks at a library without running anything of it; with --load at what it registers, too."""
+    report = inspect_library(arguments.library, load=arguments.load)
+    registered = report.registration
     if arguments.json:
         print(json.dumps({**report.asdict(), "verdict": report.verdict}, indent=1))
     else:
         print(f"{report.path}: {report.verdict}")
         for title, entries in (("exports", report.exports), ("needs", report.needed), ("loads", report.closure)):
             print(f"{title}: {', '.join(entries) or 'nothing'}")
-    return 1 if report.refused_because else 0
+        for hint in report.hints:
+            print(f"hint: {hint}")
+        if registered is not None:
+            print(f"API versions asked for: {', '.join(map(str, registered.api_versions)) or 'none'}")
+            if registered.failed_because:
+                print(f"registration failed: {registered.failed_because}")
+            else:
+                print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
+    is_broken = registered is not None and (registered.failed_because or any(op.problem for op in registered.operators))
+    return 1 if report.refused_because or is_broken else 0
 
 
 def markdown(rows: Sequence[SupportRow]) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .records import LibraryReport
+from .library_report import LibraryReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,4 +120,4 @@ def describe(report: LibraryReport) -> LibraryReport:
             needed.update(dict.fromkeys(part.needed))
             if ORT_ENTRY_POINT in part.imported and ORT_ENTRY_POINT not in reason:
                 reason += f"; besides, it imports {ORT_ENTRY_POINT}: it needs ONNX Runtime"
-    return LibraryReport(report.path, list(exports), list(needed), report.closure, reason, report.audited_as)
+    return LibraryReport(report.path, list(exports), list(needed), report.closure, reason, report.audited_as, [], None)

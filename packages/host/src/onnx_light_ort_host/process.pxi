@@ -57,7 +57,40 @@ def inspect_library(path):
     cdef engine.LibraryReport report = engine.InspectLibrary(path_bytes(path))
     return LibraryReport(
         text(report.path), texts(report.exports), texts(report.needed), texts(report.closure),
-        text(report.refused_because), text(report.audited_as))
+        text(report.refused_because), text(report.audited_as), texts(report.hints), None)
+
+
+cdef list argument_reports(const vector[engine.ArgumentReport]& arguments):
+    cdef const engine.ArgumentReport* argument
+    cdef size_t i
+    result = []
+    for i in range(arguments.size()):
+        argument = &arguments[i]
+        result.append(ArgumentReport(
+            text(argument.type), text(argument.characteristic), text(argument.memory), argument.min_arity,
+            argument.is_homogeneous))
+    return result
+
+
+def inspect_registration(path):
+    cdef string native = path_bytes(path)
+    cdef engine.RegistrationReport report
+    cdef engine.Failure failure
+    cdef const engine.OperatorReport* op
+    cdef size_t i, k
+    with nogil:
+        failure = engine.AttemptInspect(report, native)
+    engine.RethrowFailure(failure)
+    operators = []
+    for i in range(report.operators.size()):
+        op = &report.operators[i]
+        pairs = [(op.may_inplace[k].first, op.may_inplace[k].second) for k in range(op.may_inplace.size())]
+        operators.append(OperatorReport(
+            text(op.domain), text(op.name), op.position, op.since_version,
+            op.end_version if op.end_version >= 0 else None, argument_reports(op.inputs), argument_reports(op.outputs),
+            text(op.provider), op.api_version, op.has_inference, pairs, text(op.problem)))
+    versions = [report.api_versions[i] for i in range(report.api_versions.size())]
+    return RegistrationReport(versions, operators, text(report.failed_because))
 
 
 def support_matrix():

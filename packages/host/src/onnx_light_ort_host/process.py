@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
 
-    from .records import LibraryReport, SupportRow
+    from .library_report import LibraryReport
+    from .records import SupportRow
 
 NO_PLUGIN_EPS = "plugin EPs (profile ep_factory_device) are not in this version"
 
@@ -144,31 +145,34 @@ def get_load_policy() -> LoadPolicy:
     return _host.get_load_policy()
 
 
-def inspect_library(path: str | PathLike[str]) -> LibraryReport:
-    """Looks at a library without running anything of it.
+def inspect_library(path: str | PathLike[str], *, load: bool = False) -> LibraryReport:
+    """Looks at a library: at its file alone or, on demand, at what it registers.
 
     Parameters
     ----------
     path : path
         The file.
+    load : bool, optional
+        True also loads the library, if it is not refused, and runs its ``RegisterCustomOps``, without any model: its
+        code runs in this process. What it registered is dropped again.
 
     Returns
     -------
     LibraryReport
         Its exports and dependencies, and whether it would be loaded. A library for Windows or macOS never is; what it
-        exports and needs is told if the extra ``inspect`` is installed.
+        exports and needs is told if the extra ``inspect`` is installed. With ``load`` also its operators.
 
     Raises
     ------
     NoSuchFile, Fail
-        If there is no such file, or it is no regular file.
+        If there is no such file, or it is no regular file; with ``load`` also if the loader of the system refuses it.
     """
     report = _host.inspect_library(path)
     if report.refused_because:
         from .foreign_library import describe
 
         return describe(report)
-    return report
+    return report.with_registration(_host.inspect_registration(path)) if load else report
 
 
 def support_matrix() -> list[SupportRow]:

@@ -26,8 +26,15 @@ class Record:
     __hash__ = None  # type: ignore[assignment]
 
     def asdict(self) -> dict[str, object]:
-        """Returns the fields as a dictionary, in their order."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """Returns the fields as a dictionary, in their order; records inside become dictionaries too."""
+        return {name: plain(getattr(self, name)) for name in self.__slots__}
+
+
+def plain(value: object) -> object:
+    """Returns a value with the records in it, also those in lists, as dictionaries."""
+    if isinstance(value, Record):
+        return value.asdict()
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 class NodeArg(Record):
@@ -133,41 +140,6 @@ class NodeAssignment(Record):
     graph: str
     inputs: list[str]
     outputs: list[str]
-
-
-class LibraryReport(Record):
-    """What the file of a library says, without running anything of it.
-
-    Attributes
-    ----------
-    path : str
-        Absolute, links resolved.
-    exports : list of str
-        Which of the entry points of a plug-in it has.
-    needed : list of str
-        Its direct dependencies, as written.
-    closure : list of str
-        Paths of all dependencies; ``name => not found`` where there is none.
-    refused_because : str
-        Why it will not be loaded; empty if it may be.
-    audited_as : str
-        Name and version on the list of tested libraries; empty if it is not there.
-    """
-
-    __slots__ = ("path", "exports", "needed", "closure", "refused_because", "audited_as")
-    path: str
-    exports: list[str]
-    needed: list[str]
-    closure: list[str]
-    refused_because: str
-    audited_as: str
-
-    @property
-    def verdict(self) -> str:
-        """One of ``refused because ...``, ``audited as ...`` and ``loadable, slots unknown until run``."""
-        if self.refused_because:
-            return f"refused because {self.refused_because}"
-        return f"audited as {self.audited_as}" if self.audited_as else "loadable, slots unknown until run"
 
 
 class SupportRow(Record):
