@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -17,7 +20,7 @@ import onnx
 import onnx_light_ort_host as ort
 import pytest
 from onnx import TensorProto, helper
-from onnx_light_ort_host import absence, cli, cli_run, feeds
+from onnx_light_ort_host import absence, cli, cli_outputs, cli_progress
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -56,17 +59,6 @@ def test_run_with_a_file(model, tmp_path):
     done = command("run", model, "--input", f"x={tmp_path / 'x.npy'}", "--output", tmp_path)
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), [[2, 3]])
-
-
-def test_a_sequence_is_shown_and_written_element_by_element(tmp_path):
-    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[3] x) => (seq(float[N]) y) {
-        y = SplitToSequence(x)
-    }"""
-    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
-    done = command("run", tmp_path / "model.onnx", "--input", "x=ones", "--output", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "y: sequence of 3\ny.0: float32 [1]\n[1.]\n" in done.stdout
-    assert [np.load(tmp_path / f"y.{i}.npy").tolist() for i in range(3)] == [[1], [1], [1]]
 
 
 def test_random_inputs_are_the_same_every_time(model):
@@ -157,11 +149,11 @@ def test_repeated_runs_are_timed(model):
 
 def test_timing_of_known_durations():
     seconds = [0.004, 0.001, 0.002, 0.003, 0.100]
-    assert cli_run.timing(0.5, seconds) == (
+    assert cli_progress.timing(0.5, seconds) == (
         "first run 500.000 ms; then 5 runs: median 3.000 ms, middle half 2.000 ms to 4.000 ms, "
         "all 1.000 ms to 100.000 ms"
     )
-    assert "then 1 run: median 2.000 ms" in cli_run.timing(0.5, [0.002])
+    assert "then 1 run: median 2.000 ms" in cli_progress.timing(0.5, [0.002])
 
 
 def test_a_terminal_sees_how_far_long_work_is(monkeypatch):
@@ -170,12 +162,12 @@ def test_a_terminal_sees_how_far_long_work_is(monkeypatch):
             return True
 
     clock = iter(range(100))
-    monkeypatch.setattr(cli_run.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(cli_progress.time, "perf_counter", lambda: next(clock))
     terminal = Terminal()
-    assert cli_run.time_runs(lambda: None, 3, terminal) == [1, 1, 1]
+    assert cli_progress.time_runs(lambda: None, 3, terminal) == [1, 1, 1]
     assert "run 2 of 3" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
-    assert cli_run.time_runs(lambda: None, 3, quiet := io.StringIO()) == [1, 1, 1]
+    assert cli_progress.time_runs(lambda: None, 3, quiet := io.StringIO()) == [1, 1, 1]
     assert quiet.getvalue() == ""
 
 
@@ -184,16 +176,38 @@ def test_a_terminal_is_told_how_long_it_takes(monkeypatch):
         def isatty(self):
             return True
 
-    monkeypatch.setattr(cli_run, "PROGRESS_SECONDS", 0.001)
+    monkeypatch.setattr(cli_progress, "PROGRESS_SECONDS", 0.001)
     terminal, told = Terminal(), threading.Event()
     monkeypatch.setattr(terminal, "flush", told.set)
-    with cli_run.telling("running", terminal):
+    with cli_progress.telling("running", terminal):
         assert told.wait(30)
     assert "running: 0." in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
-    with cli_run.telling("running", quiet := io.StringIO()):
+    with cli_progress.telling("running", quiet := io.StringIO()):
         pass
     assert quiet.getvalue() == ""
+
+
+def test_a_real_terminal_sees_progress_and_no_rest_of_it(model):
+    source = """
+import sys
+from onnx_light_ort_host import cli, cli_progress
+cli_progress.PROGRESS_SECONDS = 0.001
+sys.exit(cli.main(sys.argv[1:]))
+"""
+    line = [sys.executable, "-c", source, "run", str(model), "--input", "x=zeros", "--repeat", "3000"]
+    terminal, its_end = pty.openpty()
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=its_end, text=True) as process:
+        os.close(its_end)
+        told = b""
+        with contextlib.suppress(OSError):  # nobody writes any more
+            while part := os.read(terminal, 4096):
+                told += part
+        assert "then 3000 runs" in process.stdout.read()
+    os.close(terminal)
+    assert process.returncode == 0
+    assert re.search(rb"\rrun \d+ of 3000", told)
+    assert told.endswith(b"\r\x1b[K")
 
 
 def test_a_traceback_is_shown_on_demand(model):
@@ -239,8 +253,8 @@ def test_help_shows_examples_and_exit_codes(name):
 
 
 def test_outputs_whose_names_make_one_file_name(tmp_path):
-    paths = feeds.save_outputs(str(tmp_path), ["a/b", "a_b"], [np.zeros(1), np.ones(1)])
-    assert [np.load(path)[0] for path in paths] == [0, 1]
+    paths = cli_outputs.save_outputs(str(tmp_path), ["a/b", "a_b", "a_b_1"], [np.zeros(1), np.ones(1), np.ones(1) * 2])
+    assert [np.load(path)[0] for path in paths] == [0, 1, 2]
 
 
 def test_a_reader_that_leaves_early(tmp_path):
@@ -248,6 +262,40 @@ def test_a_reader_that_leaves_early(tmp_path):
     done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.startswith("table")
     assert done.stderr == ""
+
+
+def test_the_options_of_a_session(model, tmp_path):
+    for limit, status in (("1G", 0), ("4096k", 0), ("8", 1)):
+        done = command("run", model, "--input", "x=zeros", "--dim", "n=4", "--memory-limit", limit)
+        assert done.returncode == status, done.stderr
+    assert "Fail: node 'plus' (Add): output 'y': needs 32 bytes, over the memory limit of 8 bytes" in done.stderr
+    graph = helper.make_graph(
+        [helper.make_node("StringSplit", ["x"], ["y", "n"], "words")],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.STRING, [1])],
+        [helper.make_tensor_value_info("n", TensorProto.INT64, [1])],
+    )
+    path = tmp_path / "split.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    for name in ("run", "explain"):
+        arguments = ["--input", "x=ones"] if name == "run" else []
+        assert command(name, path, *arguments).returncode == 0
+        done = command(name, path, *arguments, "--no-reference-fallback")
+        assert done.returncode == 1
+        assert "NotImplemented: node 'words' (StringSplit): nothing here runs version 20" in done.stderr
+
+
+def test_checked_mode_finds_what_a_library_does_wrong(fixtures, tmp_path, monkeypatch):
+    monkeypatch.setenv("ONNX_LIGHT_ORT_CHECKED", "0")
+    text = (
+        """<ir_version: 8, opset_import: ["fixtures" : 1]> g (float[3] x) => (float[3] y) { y = fixtures.Faulty (x) }"""
+    )
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    line = ["run", tmp_path / "model.onnx", "--custom-ops", fixtures / "writes_input.so", "--input", "x=ones"]
+    assert command(*line).returncode == 0
+    done = command(*line, "--checked")
+    assert done.returncode == 1
+    assert "input_written: input 0: the kernel changed it" in done.stderr
 
 
 def test_explain(model):
@@ -325,7 +373,9 @@ def test_a_mapped_provider_of_the_entry_point_is_found(run_python, tmp_path):
 
 @pytest.mark.parametrize("option", [
     ["--repeat", "0"], ["--repeat", "x"], ["--threads", "-1"], ["--dim", "rows=abc"], ["--dim", "rows=-1"],
-    ["--dim", "rows=1,2"], ["--dim", "rows"], ["--input", "x"], ["--input", "x=random:abc"], ["--shape", "x=2,y"],
+    ["--dim", "rows=1,2"], ["--dim", "rows"], ["--dim", "rows=scalar"], ["--memory-limit", "5X"],
+    ["--memory-limit", "-1"], ["--memory-limit", "M"], ["--memory-limit", "1KK"], ["--input", "x"],
+    ["--input", "x=random:abc"], ["--shape", "x=2,y"],
 ], ids=" ".join)  # fmt: skip
 def test_options_that_cannot_be_meant(model, option):
     done = command("run", model, *option)

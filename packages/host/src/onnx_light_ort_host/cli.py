@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from . import __version__, cli_reports, cli_run, get_build_info
+from . import __version__, cli_reports, cli_run, cli_session, get_build_info
 from .errors import OrtHostError
 
 TYPE_CHECKING = False
@@ -28,13 +28,20 @@ examples:
   {PROGRAM} run model.onnx --input x=x.npy --output results
   {PROGRAM} run model.onnx --custom-ops ./libmy_ops.so --inputs feeds.npz
   {PROGRAM} run model.onnx --input x=random:7 --dim batch=8 --repeat 100
+  {PROGRAM} run model.onnx --input images=frames.npz --input mask=none
 
-what an input may be:
+what a tensor may be:
   FILE.npy        the array of a file
   FILE.npz:NAME   one array of a file with several (NAME may be left out if it is the input's)
   zeros, ones     as many as the input's shape says
   random[:SEED]   the same values for the same seed (0 without one)
-Dimensions that the model leaves open are 1 unless --dim or --shape says otherwise.
+what a sequence may be:
+  FILE.npz        its elements are the arrays of the file, in their order
+  empty           one without elements
+what an optional may be:
+  none            nothing; or what is said of a tensor or a sequence, which it then holds
+A file called like one of these words is written ./none. Dimensions that the model leaves open are 1 unless --dim or
+--shape says otherwise. Files hold bfloat16 and smaller types as float32, and text with a fixed width.
 """
 EXPLAIN_EXAMPLES = f"""\
 examples:
@@ -71,10 +78,7 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--traceback", action="store_true", help="show where an error was raised")
 
     model = argparse.ArgumentParser(add_help=False)
-    model.add_argument("model", metavar="MODEL", help="an ONNX file")
-    for option, what in (("--custom-ops", "custom operators"), ("--ep", "execution providers")):
-        model.add_argument(option, metavar="LIB", action="append", default=[], help=f"a library of {what}; repeatable")
-    model.add_argument("--threads", type=cli_run.positive, metavar="N", help="threads of the session")
+    cli_session.add_options(model)
 
     result = argparse.ArgumentParser(
         prog=PROGRAM,
@@ -99,36 +103,7 @@ def parser() -> argparse.ArgumentParser:
         command.set_defaults(function=function)
         return command
 
-    command = add("run", cli_run.run, RUN_EXAMPLES, model)
-    command.add_argument(
-        "--input",
-        type=cli_run.input_assignment,
-        metavar="NAME=WHAT",
-        action="append",
-        default=[],
-        help="one input; repeatable",
-    )
-    command.add_argument("--inputs", metavar="FILE.npz", help="a file with one array for each input, by name")
-    command.add_argument(
-        "--dim",
-        type=cli_run.dim_assignment,
-        metavar="NAME=N",
-        action="append",
-        default=[],
-        help="extent of a symbolic dimension; repeatable",
-    )
-    command.add_argument(
-        "--shape",
-        type=cli_run.extents_assignment,
-        metavar="NAME=N,N",
-        action="append",
-        default=[],
-        help="whole shape of a made-up input; repeatable",
-    )
-    command.add_argument("--output", metavar="DIR", help="write each output to DIR/NAME.npy")
-    command.add_argument(
-        "--repeat", type=cli_run.positive, metavar="N", help="run N more times and tell how long it takes"
-    )
+    cli_run.add_options(add("run", cli_run.run, RUN_EXAMPLES, model))
 
     command = add("explain", cli_reports.explain, EXPLAIN_EXAMPLES, model)
     command.add_argument("--json", action="store_true", help="as JSON instead of a table")

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from .cli_run import open_session
+from .cli_session import open_session
 from .process import inspect_library, support_matrix
 
 TYPE_CHECKING = False

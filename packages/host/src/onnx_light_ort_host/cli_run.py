@@ -5,42 +5,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
 import time
-from contextlib import contextmanager
 
+from .cli_progress import telling, time_runs, timing
+from .cli_session import open_session, positive
 from .errors import InvalidArgument
-from .options import SessionOptions
-from .process import register_execution_provider_library
-from .session import InferenceSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TextIO
+    from typing import Any
 
     from .records import NodeArg
-
-PROGRESS_SECONDS = 0.5
-
-
-def open_session(arguments: argparse.Namespace) -> InferenceSession:
-    """Makes the session that the options describe."""
-    options = SessionOptions()
-    if arguments.threads is not None:
-        options.intra_op_num_threads = arguments.threads
-    for library in arguments.ep:
-        register_execution_provider_library(library, library)
-    for library in arguments.custom_ops:
-        options.register_custom_ops_library(library)
-    return InferenceSession(arguments.model, options)
-
-
-def positive(text: str) -> int:
-    """Reads a number of an option that must be at least 1."""
-    if not (text.isascii() and text.isdecimal() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected 1 or more, got {text!r}")
-    return int(text)
 
 
 def assignment(text: str) -> tuple[str, str]:
@@ -61,8 +36,10 @@ def input_assignment(text: str) -> tuple[str, str]:
 
 
 def extents_assignment(text: str) -> tuple[str, list[int]]:
-    """Splits ``NAME=N,N,...``."""
+    """Splits ``NAME=N,N,...``; ``NAME=scalar`` has no extents."""
     name, value = assignment(text)
+    if value == "scalar":
+        return name, []
     parts = value.split(",")
     if not all(part.isascii() and part.isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"expected extents for {name!r}, got {value!r}")
@@ -75,6 +52,27 @@ def dim_assignment(text: str) -> tuple[str, int]:
     if len(extents) != 1:
         raise argparse.ArgumentTypeError(f"expected one extent for {name!r}, got {text!r}")
     return name, extents[0]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the command that do not describe the session."""
+
+    def repeatable(option: str, kind: object, metavar: str, what: str) -> None:
+        parser.add_argument(
+            option,
+            type=kind,  # type: ignore[arg-type]
+            metavar=metavar,
+            action="append",
+            default=[],
+            help=f"{what}; repeatable",
+        )
+
+    repeatable("--input", input_assignment, "NAME=WHAT", "one input")
+    parser.add_argument("--inputs", metavar="FILE.npz", help="a file with one array for each input, by name")
+    repeatable("--dim", dim_assignment, "NAME=N", "extent of a symbolic dimension")
+    repeatable("--shape", extents_assignment, "NAME=N,N", "whole shape of a made-up input, or 'scalar'")
+    parser.add_argument("--output", metavar="DIR", help="write each output to DIR/NAME.npy, a sequence to DIR/NAME.npz")
+    parser.add_argument("--repeat", type=positive, metavar="N", help="run N more times and tell how long it takes")
 
 
 def make_feeds(arguments: argparse.Namespace, args: dict[str, NodeArg]) -> dict[str, Any]:
@@ -105,36 +103,11 @@ def make_feeds(arguments: argparse.Namespace, args: dict[str, NodeArg]) -> dict[
     return feeds
 
 
-@contextmanager
-def telling(what: str, progress: TextIO) -> Iterator[None]:
-    """Tells a terminal every half second how long ``what`` has taken so far."""
-    if not progress.isatty():
-        yield
-        return
-    done = threading.Event()
-    start = time.monotonic()
-
-    def tell() -> None:
-        while not done.wait(PROGRESS_SECONDS):
-            progress.write(f"\r\x1b[K{what}: {time.monotonic() - start:.1f} s")
-            progress.flush()
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        done.set()
-        teller.join()
-        progress.write("\r\x1b[K")
-        progress.flush()
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Runs a model and prints its outputs."""
     with telling("making the session", sys.stderr):
         session = open_session(arguments)
-    from .feeds import save_outputs
+    from .cli_outputs import print_outputs, save_outputs
 
     args = {arg.name: arg for arg in (*session.get_inputs(), *session.get_overridable_initializers())}
     feeds = make_feeds(arguments, args)
@@ -150,49 +123,3 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.repeat is not None:
         print(timing(first, time_runs(lambda: session.run(None, feeds), arguments.repeat, sys.stderr)))
     return 0
-
-
-def time_runs(call: Callable[[], object], count: int, progress: TextIO) -> list[float]:
-    """Returns the seconds of each of ``count`` calls; a terminal is told how far it is."""
-    seconds = []
-    told = time.perf_counter()
-    shown = False
-    for i in range(count):
-        start = time.perf_counter()
-        call()
-        end = time.perf_counter()
-        seconds.append(end - start)
-        if end - told > PROGRESS_SECONDS and progress.isatty():
-            progress.write(f"\rrun {i + 1} of {count}")
-            progress.flush()
-            told, shown = end, True
-    if shown:
-        progress.write("\r\x1b[K")
-    return seconds
-
-
-def timing(first: float, seconds: Sequence[float]) -> str:
-    """Says how long runs took: the median, and how far they are apart."""
-    from statistics import median, quantiles
-
-    def ms(value: float) -> str:
-        return f"{1000 * value:.3f} ms"
-
-    low, _, high = quantiles(seconds, n=4, method="inclusive") if len(seconds) > 1 else [seconds[0]] * 3
-    return (
-        f"first run {ms(first)}; then {len(seconds)} run{'s' if len(seconds) != 1 else ''}: "
-        f"median {ms(median(seconds))}, middle half {ms(low)} to {ms(high)}, "
-        f"all {ms(min(seconds))} to {ms(max(seconds))}"
-    )
-
-
-def print_outputs(names: Sequence[str], values: Sequence[object]) -> None:
-    """Prints each output with its type and shape, a sequence element by element."""
-    for name, value in zip(names, values, strict=True):
-        if isinstance(value, list):
-            print(f"{name}: sequence of {len(value)}")
-            print_outputs([f"{name}.{i}" for i in range(len(value))], value)
-            continue
-        shape = getattr(value, "shape", None)
-        kind = "" if shape is None else f" {value.dtype} {list(shape)}"  # type: ignore[attr-defined]
-        print(f"{name}:{kind}\n{value}")

@@ -8,8 +8,8 @@ from importlib.resources import files
 import numpy as np
 
 from .absence import ENTRY_POINT, LIBRARY, mapped_files, onnx_runtime_objects
+from .cli_outputs import print_outputs
 from .cli_reports import assignment_table
-from .cli_run import print_outputs
 from .options import SessionOptions
 from .session import InferenceSession
 

@@ -1,34 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and outputs of the command line."""
+"""Inputs of the command line: read from files, or made up."""
 
 from __future__ import annotations
 
-import os
+import zipfile
+import zlib
 
 import numpy as np
 
 from ._conversions import numpy_dtype
 from .errors import InvalidArgument
-from .records import NodeArg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from .records import NodeArg
 
-def make_feed(
-    arg: NodeArg, what: str, dims: Mapping[str, int], shape: Sequence[int] | None = None
-) -> np.ndarray[Any, np.dtype[Any]]:
-    """Returns the array that an option ``--input NAME=WHAT`` describes.
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+# What numpy lets out of a file that is damaged or something else.
+DAMAGE = (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+
+
+def make_feed(arg: NodeArg, what: str, dims: Mapping[str, int], shape: Sequence[int] | None = None) -> Any:
+    """Returns the value that an option ``--input NAME=WHAT`` describes.
 
     Parameters
     ----------
     arg : NodeArg
         The input.
     what : str
-        ``zeros``, ``ones``, ``random`` or ``random:SEED`` (the same values for the same seed), or the path of an
-        ``.npy`` file or, as ``FILE.npz:NAME``, of an ``.npz`` file.
+        For a tensor ``zeros``, ``ones``, ``random`` or ``random:SEED`` (the same values for the same seed), or the path
+        of an ``.npy`` file or, as ``FILE.npz:NAME``, of an ``.npz`` file. For a sequence ``empty`` or the path of an
+        ``.npz`` file, whose arrays are its elements. For an optional ``none`` or what is said of its content.
     dims : mapping of str to int
         Extents of symbolic dimensions; others and unknown ones are 1.
     shape : sequence of int, optional
@@ -36,54 +42,107 @@ def make_feed(
 
     Returns
     -------
-    numpy.ndarray
+    numpy.ndarray, list or None
         Of the input's type and shape, or what the file holds.
 
     Raises
     ------
     InvalidArgument
-        If the file cannot be read as an array, or the input is no tensor.
+        If the file cannot be read as arrays, or the input cannot be what is asked for.
     """
-    kind, colon, seed = what.partition(":")
-    if not (what in ("zeros", "ones", "random") or (kind == "random" and colon)):
-        return load_feed(arg, what)
-    if not arg.type.startswith("tensor("):
-        raise InvalidArgument(f"input {arg.name!r}: expected a tensor to make up, got {arg.type}")
+    kind = without_optional(arg.type)
+    if what == "none":
+        if kind == arg.type:
+            raise InvalidArgument(f"input {arg.name!r}: only an optional may be none, expected a value of {arg.type}")
+        return None
+    is_made_up = what in ("zeros", "ones") or what.partition(":")[0] == "random"
+    if kind.startswith("tensor("):
+        return made_up(arg, kind, what, dims, shape) if is_made_up else load_tensor(arg, kind, what)
+    if kind.startswith("seq(tensor("):
+        return [] if what == "empty" else load_sequence(arg, kind[len("seq(") : -1], what)
+    raise InvalidArgument(f"input {arg.name!r}: the command line has no values of {arg.type}, got {what!r}")
+
+
+def without_optional(kind: str) -> str:
+    """Returns the type of what an optional holds; of another type itself."""
+    return kind[len("optional(") : -1] if kind.startswith("optional(") else kind
+
+
+def dtype_of(name: str, kind: str) -> np.dtype[Any]:
+    """Returns the dtype of the input's arrays."""
+    try:
+        return numpy_dtype(kind)
+    except ValueError as error:
+        raise InvalidArgument(f"input {name!r}: {error}") from error
+
+
+def made_up(arg: NodeArg, kind: str, what: str, dims: Mapping[str, int], shape: Sequence[int] | None) -> Array:
+    """Returns an array of the input's type and shape."""
     if shape is None:
         shape = [dim if isinstance(dim, int) else dims.get(dim or "", 1) for dim in arg.shape or []]
-    if arg.type == "tensor(string)":
-        return np.full(shape, {"zeros": "", "ones": "1"}.get(kind, "text"), object)
-    dtype = numpy_dtype(arg.type)
-    if kind != "random":
-        return np.full(shape, kind == "ones", dtype)
-    generator = np.random.default_rng(int(seed or 0))
-    if dtype.kind in "biu":
-        return generator.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
-    return generator.standard_normal(shape).astype(dtype)
+    what, _, seed = what.partition(":")
+    dtype = dtype_of(arg.name, kind)
+    try:
+        if dtype.kind == "O":
+            return np.full(shape, {"zeros": "", "ones": "1"}.get(what, "text"), object)
+        if what != "random":
+            return np.full(shape, what == "ones", dtype)
+        generator = np.random.default_rng(int(seed or 0))
+        if dtype.kind in "biu":
+            return generator.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
+        return generator.standard_normal(shape).astype(dtype)
+    except (ValueError, OverflowError) as error:
+        raise InvalidArgument(f"input {arg.name!r}: numpy has no arrays of shape {list(shape)}: {error}") from error
 
 
-def as_feed(arg: NodeArg, array: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Turns the text of a file, which has a fixed width there, into strings."""
-    return array.astype(str).astype(object) if arg.type == "tensor(string)" and array.dtype.kind in "US" else array
+def read_arrays(path: str, expected: str, only: str | None = None) -> Array | dict[str, Array]:
+    """Returns the array of an ``.npy`` file, or those of an ``.npz`` file by name in their order: all, or only one."""
+    try:
+        with open(path, "rb") as file:  # numpy leaves it open when it finds damage
+            content = np.load(file, allow_pickle=False)
+            if isinstance(content, np.ndarray):
+                return content
+            if only is not None and only not in content.files:
+                raise ValueError(f"it holds arrays {content.files}, none named {only!r}")
+            arrays = {name: content[name] for name in (content.files if only is None else [only])}
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"{name!r} in it is no array")
+        return arrays
+    except DAMAGE as error:
+        raise InvalidArgument(f"{expected}, got {path!r}: {error}") from error
 
 
-def load_feed(arg: NodeArg, what: str) -> np.ndarray[Any, np.dtype[Any]]:
+def as_feed(name: str, kind: str, array: Array) -> Array:
+    """Returns an array of a file as the input takes it.
+
+    Text has a fixed width in a file, and types that numpy lacks are float32 there.
+    """
+    if kind == "tensor(string)":
+        return array.astype(str).astype(object) if array.dtype.kind in "US" else array
+    if array.dtype == np.float32 and kind != "tensor(float)":
+        dtype = dtype_of(name, kind)
+        return array if dtype.isbuiltin == 1 else array.astype(dtype)
+    return array
+
+
+def load_tensor(arg: NodeArg, kind: str, what: str) -> Array:
     """Reads one array of an ``.npy`` or ``.npz`` file."""
     path, name = what, arg.name
     if ".npz:" in what:
         path, _, name = what.rpartition(":")
-    try:
-        content = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InvalidArgument(
-            f"input {arg.name!r}: expected 'zeros', 'ones', 'random', an .npy or an .npz file, got {what!r}: {error}"
-        ) from error
-    if isinstance(content, np.ndarray):
-        return as_feed(arg, content)
-    with content:
-        if name not in content:
-            raise InvalidArgument(f"input {arg.name!r}: {path} holds arrays {content.files}, got the name {name!r}")
-        return as_feed(arg, content[name])
+    expected = f"input {arg.name!r}: expected 'zeros', 'ones', 'random', an .npy or an .npz file"
+    content = read_arrays(path, expected, name)
+    return as_feed(arg.name, kind, content[name] if isinstance(content, dict) else content)
+
+
+def load_sequence(arg: NodeArg, element: str, path: str) -> list[Array]:
+    """Reads the arrays of an ``.npz`` file, in their order."""
+    expected = f"input {arg.name!r}: expected 'empty' or an .npz file with one array for each element of {arg.type}"
+    content = read_arrays(path, expected)
+    if not isinstance(content, dict):
+        raise InvalidArgument(f"{expected}, got one array in {path!r}")
+    return [as_feed(arg.name, element, array) for array in content.values()]
 
 
 def load_feeds(path: str, args: Mapping[str, NodeArg]) -> dict[str, Any]:
@@ -104,60 +163,22 @@ def load_feeds(path: str, args: Mapping[str, NodeArg]) -> dict[str, Any]:
     Raises
     ------
     InvalidArgument
-        If the file is no such archive, or an array is named like no input.
+        If the file is no such archive, or an array is named like no input or like a sequence.
     """
-    try:
-        content = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InvalidArgument(f"--inputs: expected an .npz file, got {path!r}: {error}") from error
-    if isinstance(content, np.ndarray):
+    content = read_arrays(path, "--inputs: expected an .npz file")
+    if not isinstance(content, dict):
         raise InvalidArgument(
             f"--inputs: expected an .npz file with one array for each input, got one array in {path!r}"
         )
-    with content:
-        for name in content.files:
-            if name not in args:
-                raise InvalidArgument(f"--inputs: expected arrays named {list(args)}, got {name!r} in {path!r}")
-        return {name: as_feed(args[name], content[name]) for name in content.files}
-
-
-def tensors_of(name: str, value: Any) -> list[tuple[str, np.ndarray[Any, np.dtype[Any]]]]:
-    """Returns the tensors that a value holds, those of a sequence called ``NAME.0``, ``NAME.1`` and so on."""
-    if isinstance(value, list):
-        return [pair for i, element in enumerate(value) for pair in tensors_of(f"{name}.{i}", element)]
-    return [] if value is None else [(name, value)]
-
-
-def save_outputs(directory: str, names: Sequence[str], values: Sequence[Any]) -> list[str]:
-    """Writes each tensor to ``DIRECTORY/NAME.npy``, those of a sequence to ``NAME.0.npy``, ``NAME.1.npy`` and so on.
-
-    Parameters
-    ----------
-    directory : str
-        Made if it does not exist.
-    names : sequence of str
-        Names of the outputs; characters that are not fit for a file name become ``_``.
-    values : sequence of numpy.ndarray, list or None
-        The outputs. Types that the file format lacks (bfloat16 and smaller ones) are written as float32, strings as
-        fixed-width text.
-
-    Returns
-    -------
-    list of str
-        The files written.
-    """
-    os.makedirs(directory, exist_ok=True)
-    paths: list[str] = []
-    pairs = zip(names, values, strict=True)
-    for name, value in (tensor for given, output in pairs for tensor in tensors_of(given, output)):
-        if value.dtype == object:
-            value = value.astype(str)
-        elif value.dtype.isbuiltin != 1:
-            value = value.astype(np.float32)
-        safe = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
-        path = os.path.join(directory, f"{safe}.npy")
-        if path in paths:  # another output's name differs only in characters that are not fit for a file
-            path = os.path.join(directory, f"{safe}_{len(paths)}.npy")
-        paths.append(path)
-        np.save(paths[-1], value)
-    return paths
+    feeds = {}
+    for name, array in content.items():
+        if name not in args:
+            raise InvalidArgument(f"--inputs: expected arrays named {list(args)}, got {name!r} in {path!r}")
+        kind = without_optional(args[name].type)
+        if not kind.startswith("tensor("):
+            raise InvalidArgument(
+                f"--inputs: input {name!r} is a {args[name].type}, which has a file of its own "
+                f"(--input {name}=FILE.npz), got one array in {path!r}"
+            )
+        feeds[name] = as_feed(name, kind, array)
+    return feeds

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands that make a session share: their options, and the session that these describe."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from .options import SessionOptions
+from .process import enable_checked_mode, register_execution_provider_library
+from .session import InferenceSession
+
+BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def positive(text: str) -> int:
+    """Reads a number of an option that must be at least 1."""
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected 1 or more, got {text!r}")
+    return int(text)
+
+
+def byte_count(text: str) -> int:
+    """Reads a number of bytes, which may end in K, M, G or T."""
+    number = text.rstrip("KMGTkmgt")
+    unit = BYTES.get(text[len(number) :].upper())
+    if unit is None or not (number.isascii() and number.isdecimal()):
+        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 65536, 64K or 2G, got {text!r}")
+    return int(number) * unit
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that describe a session."""
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file")
+    for option, what in (("--custom-ops", "custom operators"), ("--ep", "execution providers")):
+        parser.add_argument(option, metavar="LIB", action="append", default=[], help=f"a library of {what}; repeatable")
+    parser.add_argument(
+        "--no-reference-fallback",
+        action="store_true",
+        help="refuse a model with a node that only onnx.reference would run",
+    )
+    parser.add_argument("--threads", type=positive, metavar="N", help="threads of the session")
+    parser.add_argument(
+        "--memory-limit",
+        type=byte_count,
+        metavar="BYTES",
+        help="most memory that the session and its libraries may hold in a run; K, M, G and T are powers of 1024",
+    )
+    parser.add_argument(
+        "--checked", action="store_true", help="check what libraries do with the objects they are given; slower"
+    )
+
+
+def open_session(arguments: argparse.Namespace) -> InferenceSession:
+    """Makes the session that the options describe."""
+    if arguments.checked:
+        enable_checked_mode()
+    options = SessionOptions()
+    options.reference_fallback = not arguments.no_reference_fallback
+    if arguments.threads is not None:
+        options.intra_op_num_threads = arguments.threads
+    if arguments.memory_limit is not None:
+        options.memory_limit_bytes = arguments.memory_limit
+    for library in arguments.ep:
+        register_execution_provider_library(os.path.basename(library), library)
+    for library in arguments.custom_ops:
+        options.register_custom_ops_library(library)
+    return InferenceSession(arguments.model, options)
