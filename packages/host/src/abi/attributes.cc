@@ -3,7 +3,6 @@
 
 #include "abi/sections.h"
 #include "adapters/kernel_info.h"
-#include "adapters/op_attr.h"
 
 namespace ort_host::abi {
 namespace {
@@ -153,41 +152,14 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttribute_tensor(const OrtKernelInfo* info,
     OrtStatus* failure = nullptr;
     const auto* tensor = Scalar<light::Tensor>(slot, info, name, "tensor", &failure);
     if (tensor == nullptr) return failure;
-    std::unique_ptr<ValueAdapter> copy;
     try {
-      copy = ValueAdapter::Allocate(allocator, tensor->dims(), conversions::ToOrt(tensor->type()));
-      if (copy->text() != nullptr) {
-        const auto strings = tensor->Span<std::string>();
-        for (size_t i = 0; i < strings.size(); ++i) {
-          copy->text()->Grow(copy->tensor()->Data<std::string>()[i], strings[i].size());
-        }
-      }
+      destination = ValueAdapter::Copy(allocator, *tensor);
     } catch (const StatusError& error) {
       // Reading an attribute answers a lack of memory otherwise than making a tensor does.
       return slot.Fail(error.code() == ORT_FAIL ? ORT_INVALID_ARGUMENT : error.code(), "%s", error.what());
     }
-    light::CopyElements(*tensor, *copy->tensor());
-    destination = std::move(copy);
     return nullptr;
   });
-}
-
-// --- OrtOpAttr
-
-OrtStatus* ORT_API_CALL OpAttr_GetType(const OrtOpAttr* attribute, OrtOpAttrType* type) noexcept {
-  return Guard("OpAttr_GetType", [&] { Out(type, "type") = Borrow(attribute).type(); });
-}
-
-OrtStatus* ORT_API_CALL OpAttr_GetName(const OrtOpAttr* attribute, const char** name) noexcept {
-  return Guard("OpAttr_GetName", [&] { Out(name, "name") = Borrow(attribute).attribute().name.c_str(); });
-}
-
-void ORT_API_CALL ReleaseOpAttr(OrtOpAttr* attribute) noexcept {
-  auto adapter = TakeIn("ReleaseOpAttr", attribute);
-  if (adapter == nullptr) return;
-  // So far every attribute is lent by a context.
-  checked::Report("release_of_borrowed", "ReleaseOpAttr: attributes of a context are borrowed");
-  adapter.release();
 }
 
 }  // namespace
@@ -200,9 +172,6 @@ void FillAttributes(OrtApi& table) noexcept {
   table.KernelInfoGetAttributeArray_float = KernelInfoGetAttributeArray_float;
   table.KernelInfoGetAttributeArray_int64 = KernelInfoGetAttributeArray_int64;
   table.KernelInfoGetAttributeArray_string = KernelInfoGetAttributeArray_string;
-  table.OpAttr_GetType = OpAttr_GetType;
-  table.OpAttr_GetName = OpAttr_GetName;
-  table.ReleaseOpAttr = ReleaseOpAttr;
 }
 
 }  // namespace ort_host::abi

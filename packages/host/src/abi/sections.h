@@ -20,6 +20,7 @@ void FillAllocators(OrtApi& table) noexcept;
 void FillKernelContext(OrtApi& table) noexcept;
 void FillKernelInfo(OrtApi& table) noexcept;
 void FillAttributes(OrtApi& table) noexcept;
+void FillOpAttr(OrtApi& table) noexcept;
 void FillConfig(OrtApi& table) noexcept;
 void FillLogging(OrtApi& table) noexcept;
 void FillCustomOpDomain(OrtApi& table) noexcept;

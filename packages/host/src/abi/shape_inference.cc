@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-
 #include "abi/sections.h"
 #include "adapters/shape_inference.h"
 
@@ -55,66 +53,6 @@ OrtStatus* ORT_API_CALL ShapeInferContext_SetOutputTypeShape(const OrtShapeInfer
   });
 }
 
-// --- Reading an attribute: `out` is the size in bytes, always written, also when the buffer is too small.
-
-OrtStatus* CopyBytes(Slot slot, const void* bytes, size_t needed, void* data, size_t len, size_t* out) {
-  *out = needed;
-  if (len < needed) return slot.Fail(ORT_INVALID_ARGUMENT, "len: %zu bytes are needed, got %zu", needed, len);
-  if (needed > 0) std::memcpy(Require(data, "data"), bytes, needed);
-  return nullptr;
-}
-
-template <class T>
-OrtStatus* ReadScalar(Slot slot, const light::Attribute& attribute, void* data, size_t len, size_t* out) {
-  const T* value = std::get_if<T>(&attribute.data);
-  if (value != nullptr) return CopyBytes(slot, value, sizeof(T), data, len, out);
-  *out = sizeof(T);
-  return slot.Fail(ORT_INVALID_ARGUMENT, "type: attribute '%s' has another kind, got %s", attribute.name.c_str(),
-                   ToString(attribute.kind));
-}
-
-/// Another kind reads as nothing.
-template <class Container>
-OrtStatus* ReadSpan(Slot slot, const light::Attribute& attribute, void* data, size_t len, size_t* out) {
-  static const Container& kEmpty = *new Container;
-  const auto* stored = std::get_if<Container>(&attribute.data);
-  const Container& values = stored != nullptr ? *stored : kEmpty;
-  return CopyBytes(slot, values.data(), values.size() * sizeof(typename Container::value_type), data, len, out);
-}
-
-OrtStatus* ReadStrings(Slot slot, const light::Attribute& attribute, void* data, size_t len, size_t* out) {
-  std::string joined;
-  if (const auto* values = std::get_if<std::vector<std::string>>(&attribute.data)) {
-    for (const std::string& value : *values) joined.append(value).push_back('\0');
-  }
-  return CopyBytes(slot, joined.data(), joined.size(), data, len, out);
-}
-
-OrtStatus* ORT_API_CALL ReadOpAttr(const OrtOpAttr* op_attr, OrtOpAttrType type, void* data, size_t len,
-                                   size_t* out) noexcept {
-  return Guard("ReadOpAttr", [&](Slot slot) -> OrtStatus* {
-    const light::Attribute& attribute = Borrow(op_attr).attribute();
-    Require(out, "out");
-    switch (type) {
-      case ORT_OP_ATTR_INT:
-        return ReadScalar<int64_t>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_FLOAT:
-        return ReadScalar<float>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_INTS:
-        return ReadSpan<std::vector<int64_t>>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_FLOATS:
-        return ReadSpan<std::vector<float>>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_STRING:
-        return ReadSpan<std::string>(slot, attribute, data, len, out);
-      case ORT_OP_ATTR_STRINGS:
-        return ReadStrings(slot, attribute, data, len, out);
-      default:
-        *out = 0;
-        return slot.Fail(ORT_INVALID_ARGUMENT, "type: cannot be read, got %d", static_cast<int>(type));
-    }
-  });
-}
-
 }  // namespace
 
 void FillShapeInference(OrtApi& table) noexcept {
@@ -122,7 +60,6 @@ void FillShapeInference(OrtApi& table) noexcept {
   table.ShapeInferContext_GetInputTypeShape = ShapeInferContext_GetInputTypeShape;
   table.ShapeInferContext_GetAttribute = ShapeInferContext_GetAttribute;
   table.ShapeInferContext_SetOutputTypeShape = ShapeInferContext_SetOutputTypeShape;
-  table.ReadOpAttr = ReadOpAttr;
 }
 
 }  // namespace ort_host::abi

@@ -26,6 +26,7 @@ const Table& MakeTable() {
   FillKernelContext(table.table);
   FillKernelInfo(table.table);
   FillAttributes(table.table);
+  FillOpAttr(table.table);
   FillConfig(table.table);
   FillLogging(table.table);
   FillCustomOpDomain(table.table);

@@ -35,6 +35,17 @@ OrtStatus* ORT_API_CALL CreateTensorWithDataAsOrtValue(const OrtMemoryInfo* info
   });
 }
 
+OrtStatus* ORT_API_CALL CreateTensorWithDataAndDeleterAsOrtValue(OrtAllocator* deleter, void* p_data,
+                                                                 size_t p_data_len, const int64_t* shape,
+                                                                 size_t shape_len, ONNXTensorElementDataType type,
+                                                                 OrtValue** out) noexcept {
+  return Guard("CreateTensorWithDataAndDeleterAsOrtValue", [&] {
+    const auto destination = Out(out);
+    destination =
+        ValueAdapter::Adopt(Require(deleter, "deleter"), p_data, p_data_len, Extents(shape, shape_len), type);
+  });
+}
+
 OrtStatus* ORT_API_CALL IsTensor(const OrtValue* value, int* out) noexcept {
   return Guard("IsTensor", [&] { Out(out) = Borrow(value).tensor() != nullptr ? 1 : 0; });
 }
@@ -57,6 +68,41 @@ OrtStatus* ORT_API_CALL GetTensorData(const OrtValue* value, const void** out) n
     OrtStatus* failure = nullptr;
     if (const light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_FAIL, &failure)) Out(out) = tensor->data();
     return failure;
+  });
+}
+
+/// The index of the element at `location`, or -1 if there is none.
+int64_t IndexAt(std::span<const int64_t> location, std::span<const int64_t> dims) noexcept {
+  if (location.size() != dims.size()) return -1;
+  int64_t index = 0;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (location[axis] < 0 || location[axis] >= dims[axis]) return -1;
+    index = index * dims[axis] + location[axis];
+  }
+  return index;
+}
+
+OrtStatus* ORT_API_CALL TensorAt(OrtValue* value, const int64_t* location_values, size_t location_values_count,
+                                 void** out) noexcept {
+  return Guard("TensorAt", [&](Slot slot) -> OrtStatus* {
+    OrtStatus* failure = nullptr;
+    light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_INVALID_ARGUMENT, &failure);
+    if (tensor == nullptr) return failure;
+    const auto destination = Out(out);
+    const auto location = Extents(location_values, location_values_count);
+    const std::size_t bits = static_cast<std::size_t>(conversions::Info(tensor->type()).bits);
+    if (bits == 0 || bits % 8 != 0) {
+      return slot.Fail(ORT_INVALID_ARGUMENT, "value: an element of type %s has no address of its own",
+                       std::string(conversions::Name(tensor->type())).c_str());
+    }
+    const int64_t index = IndexAt(location, tensor->dims());
+    if (index < 0) {
+      return slot.Fail(ORT_INVALID_ARGUMENT, "location_values: a tensor of extents %s has no element %s",
+                       conversions::FormatExtents(tensor->dims()).c_str(),
+                       conversions::FormatExtents(location).c_str());
+    }
+    destination = static_cast<char*>(tensor->data()) + static_cast<size_t>(index) * (bits / 8);
+    return nullptr;
   });
 }
 
@@ -134,10 +180,12 @@ void ORT_API_CALL ReleaseValue(OrtValue* value) noexcept {
 void FillValues(OrtApi& table) noexcept {
   table.CreateTensorAsOrtValue = CreateTensorAsOrtValue;
   table.CreateTensorWithDataAsOrtValue = CreateTensorWithDataAsOrtValue;
+  table.CreateTensorWithDataAndDeleterAsOrtValue = CreateTensorWithDataAndDeleterAsOrtValue;
   table.IsTensor = IsTensor;
   table.HasValue = HasValue;
   table.GetTensorMutableData = GetTensorMutableData;
   table.GetTensorData = GetTensorData;
+  table.TensorAt = TensorAt;
   table.GetTensorTypeAndShape = GetTensorTypeAndShape;
   table.GetTensorMemoryInfo = GetTensorMemoryInfo;
   table.GetTensorSizeInBytes = GetTensorSizeInBytes;

@@ -22,7 +22,7 @@ const OpAttrAdapter* ShapeInferContextAdapter::FindAttribute(const char* name) {
     if (known.attribute().name == name) return &known;
   }
   const light::Attribute* attribute = context_.node().FindAttribute(name);
-  return attribute != nullptr ? &attributes_.emplace_back(*attribute) : nullptr;
+  return attribute != nullptr ? &attributes_.emplace_back(*attribute, OpAttrAdapter::Owner::kContext) : nullptr;
 }
 
 void ShapeInferContextAdapter::SetOutput(std::size_t i, const TensorTypeAndShapeAdapter& info) {

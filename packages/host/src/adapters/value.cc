@@ -137,6 +137,27 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory
   return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kOwned));
 }
 
+std::unique_ptr<ValueAdapter> ValueAdapter::Adopt(OrtAllocator* deleter, void* data, std::size_t bytes,
+                                                  std::span<const int64_t> dims, int element) {
+  ort_abi::RequireVersion(deleter);
+  auto adopted = Wrap(DescriptionOf(deleter), data, bytes, dims, element);
+  adopted->owned_->allocator = deleter;
+  adopted->owned_->block = data;
+  return adopted;
+}
+
+std::unique_ptr<ValueAdapter> ValueAdapter::Copy(OrtAllocator* allocator, const light::Tensor& tensor) {
+  auto copy = Allocate(allocator, tensor.dims(), conversions::ToOrt(tensor.type()));
+  if (copy->text() != nullptr) {
+    const auto strings = tensor.Span<std::string>();
+    for (std::size_t i = 0; i < strings.size(); ++i) {
+      copy->text()->Grow(copy->tensor()->Data<std::string>()[i], strings[i].size());
+    }
+  }
+  light::CopyElements(tensor, *copy->tensor());
+  return copy;
+}
+
 std::unique_ptr<ValueAdapter> ValueAdapter::Constant(const light::Tensor& tensor) {
   auto owned = std::make_unique<Owned>(CpuMemory(OrtArenaAllocator));
   owned->tensor = tensor;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "adapters/memory_info.h"
 #include "adapters/text_account.h"
@@ -28,6 +29,12 @@ class ValueAdapter final : public AdapterBase {
   /// Throws StatusError.
   static std::unique_ptr<ValueAdapter> Wrap(const MemoryDescription& memory, void* data, std::size_t bytes,
                                             std::span<const int64_t> dims, int element);
+  /// As Wrap, with the allocator's memory info; the value takes the memory over and frees it through the allocator,
+  /// which outlives it. On failure the memory stays the caller's.
+  static std::unique_ptr<ValueAdapter> Adopt(OrtAllocator* deleter, void* data, std::size_t bytes,
+                                             std::span<const int64_t> dims, int element);
+  /// A copy of the tensor in memory from the allocator, which outlives it. Throws StatusError.
+  static std::unique_ptr<ValueAdapter> Copy(OrtAllocator* allocator, const light::Tensor& tensor);
   /// A tensor that is ours and that libraries borrow from any thread, such as a constant: never released by them, and
   /// its shape infos are objects of their own.
   static std::unique_ptr<ValueAdapter> Constant(const light::Tensor& tensor);
