@@ -49,6 +49,18 @@ def test_exports_that_are_better_hidden(fixtures):
     assert any("got 1: it can never be unloaded" in hint for hint in hints), hints
 
 
+@pytest.mark.parametrize(
+    ("name", "symbol"),
+    [
+        ("unique_ort_state", "_ZN3Ort20state_of_the_processE"),
+        ("unique_table", "_ZGVZN7Wrapper5TableEPK6OrtApiE5table"),
+    ],
+)
+def test_state_that_all_copies_share(fixtures, name, symbol):
+    hints = ort.inspect_library(fixtures / f"{name}.so").hints
+    assert any(f"its symbol {symbol} is one for the whole process" in hint for hint in hints), hints
+
+
 def test_a_file_alone_says_nothing_of_operators(fixtures, run_python):
     source = """
 import sys, onnx_light_ort_host as ort

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/custom_op_domain.h"
 #include "abi/sections.h"
+#include "adapters/logger.h"
 #include "adapters/session_options.h"
+#include "loader/mapped_objects.h"
 
 namespace ort_host::abi {
 namespace {
+
+/// A library keeps the table that it got first. If ONNX Runtime then loads the very file that this host has loaded, the
+/// library brings ONNX Runtime's options here, and ONNX Runtime cannot read the status that we return.
+[[gnu::cold, gnu::noinline]] void ExplainForeignOptions() {
+  const std::string runtime = MappedOnnxRuntime();
+  if (runtime.empty()) return;
+  const std::string line = "AddCustomOpDomain: the session options are not this host's: " + runtime +
+                           " has loaded a library that this host has loaded before, and both share its globals; give "
+                           "each a copy of the file";
+  LogAlways(line.c_str());
+}
 
 OrtStatus* ORT_API_CALL CreateCustomOpDomain(const char* domain, OrtCustomOpDomain** out) noexcept {
   return Guard("CreateCustomOpDomain",
@@ -20,8 +33,13 @@ OrtStatus* ORT_API_CALL CustomOpDomain_Add(OrtCustomOpDomain* custom_op_domain, 
 
 OrtStatus* ORT_API_CALL AddCustomOpDomain(OrtSessionOptions* options, OrtCustomOpDomain* custom_op_domain) noexcept {
   return Guard("AddCustomOpDomain", [&] {
-    SessionOptionsAdapter& adapter = Borrow(options);
-    adapter.AddDomain(Borrow(custom_op_domain).domain());
+    const CustomOpDomainAdapter& domain = Borrow(custom_op_domain);
+    try {
+      Borrow(options).AddDomain(domain.domain());
+    } catch (const StatusError&) {
+      ExplainForeignOptions();
+      throw;
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "loader/beside_onnx_runtime.h"
 #include "loader/local_functions.h"
 
 namespace ort_host {
@@ -93,6 +94,12 @@ std::vector<std::string> ExportHints(const ElfFile& file) {
   if (unique > 0) {
     hints.push_back("of its symbols, the loader keeps one copy each for the whole process (STB_GNU_UNIQUE), got " +
                     std::to_string(unique) + ": it can never be unloaded");
+  }
+  if (const std::string state = ProcessWideOrtState(file); !state.empty()) {
+    hints.push_back(
+        "its symbol " + state +
+        " is one for the whole process, also if the file is copied: beside ONNX Runtime only one of the two "
+        "can use the library");
   }
   return hints;
 }

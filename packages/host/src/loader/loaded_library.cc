@@ -11,6 +11,7 @@
 
 #include "adapters/logger.h"
 #include "engine/host_error.h"
+#include "loader/beside_onnx_runtime.h"
 #include "loader/mapped_objects.h"
 
 namespace ort_host {
@@ -30,31 +31,10 @@ Libraries& All() {
   return *libraries;
 }
 
-/// State that a library shares with every other user of ORT's C++ interface in the process, or "".
-std::string UniqueOrtState(const ElfFile& file) {
-  for (const ElfFile::Symbol& symbol : file.symbols()) {
-    if (symbol.is_defined && symbol.is_unique && symbol.name.find("3Ort") != std::string_view::npos) {
-      return std::string(symbol.name);
-    }
-  }
-  return "";
-}
-
-/// Two hosts would share a library's globals, such as the table that its C++ wrapper keeps.
-std::string RefuseBesideOnnxRuntime(const ElfFile& file, const std::string& resolved) {
-  const std::string runtime = MappedOnnxRuntime();
-  if (runtime.empty()) return "";
-  const FileId id = IdOfFile(resolved);
-  if (IsMapped(id)) {
-    const std::lock_guard lock(All().mutex);
-    if (!All().by_file.contains(id)) {
-      return "somebody else has loaded it into this process, where " + runtime +
-             " is loaded too; two hosts would share its globals";
-    }
-  }
-  const std::string state = UniqueOrtState(file);
-  if (state.empty()) return "";
-  return "it exports the process-wide symbol " + state + ", and " + runtime + " is loaded; two hosts would share it";
+/// True if this host has loaded the file, at any time.
+bool IsOurs(const FileId& file) {
+  const std::lock_guard lock(All().mutex);
+  return All().by_file.contains(file);
 }
 
 }  // namespace
@@ -71,7 +51,7 @@ std::string WhyRefused(const std::string& given, const std::string& resolved, co
     const std::string file = std::filesystem::canonical(closure.files[i].path(), failed).string();
     reason = failed ? "the owner of " + closure.files[i].path() + " cannot be read" : RefuseByOwner(file);
   }
-  if (reason.empty()) reason = RefuseBesideOnnxRuntime(closure.files.front(), resolved);
+  if (reason.empty()) reason = RefuseBesideOnnxRuntime(closure.files.front(), IsOurs);
   return reason;
 }
 
