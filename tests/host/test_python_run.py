@@ -271,12 +271,6 @@ def test_providers_that_are_none(providers):
         ort.InferenceSession(b"", providers=providers)
 
 
-@pytest.mark.parametrize("severity", ["a", None, 5, -1, 1.5], ids=repr)
-def test_severities_that_are_none(severity):
-    with pytest.raises(ort.InvalidArgument, match="expected 0 to 4"):
-        ort.set_default_logger_severity(severity)
-
-
 def test_a_policy_that_is_none():
     with pytest.raises(TypeError, match="expected a LoadPolicy, got NoneType"):
         ort.set_load_policy(None)

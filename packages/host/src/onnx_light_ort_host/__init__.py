@@ -6,6 +6,7 @@ The names are those of ONNX Runtime's Python package, so that a script for this 
 
 from __future__ import annotations
 
+from . import absent
 from ._version import __version__
 from .errors import (
     DeviceReset,
@@ -26,7 +27,7 @@ from .errors import (
     RuntimeException,
 )
 from .library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
-from .options import ExecutionMode, GraphOptimizationLevel, SessionOptions
+from .options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, SessionOptions
 from .process import (
     add_synthetic_hardware_device,
     enable_checked_mode,
@@ -46,6 +47,7 @@ from .process import (
     unregister_execution_provider_library,
 )
 from .records import LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from .run_options import RunOptions
 from .session import InferenceSession
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "EPFail",
     "EngineError",
     "ExecutionMode",
+    "ExecutionOrder",
     "Fail",
     "GraphOptimizationLevel",
     "InferenceSession",
@@ -75,6 +78,7 @@ __all__ = [
     "OperatorReport",
     "OrtHostError",
     "RegistrationReport",
+    "RunOptions",
     "RuntimeException",
     "SessionOptions",
     "SupportRow",
@@ -96,3 +100,5 @@ __all__ = [
     "support_matrix",
     "unregister_execution_provider_library",
 ]
+
+__getattr__ = absent.module_attribute

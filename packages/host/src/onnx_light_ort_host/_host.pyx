@@ -33,6 +33,8 @@ from onnx_light_shared.array_interface cimport ArrayInterface, ArrayView, kArray
 from onnx_light_shared.element_type cimport ElementType
 from onnx_light_shared.shape cimport Extents, ShapeFromParts, Symbols, TensorSpec
 
+from onnx_light_ort_host.arguments import flag, integer
+from onnx_light_ort_host.arguments import text as readable_text
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
 from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
 from onnx_light_ort_host.records import LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
@@ -252,8 +254,8 @@ cdef class Session:
             One value per input. Arrays are borrowed for the call where they are contiguous and in native byte order,
             and never written. A list is converted to the input's element type. A sequence is a list or tuple of such
             values, an optional is None or a value.
-        run_options : None
-            Not supported in this version.
+        run_options : RunOptions, optional
+            Defaults without it.
 
         Returns
         -------
@@ -273,10 +275,12 @@ cdef class Session:
         cdef list indices = None
         cdef engine.Failure failure
         if run_options is not None:
-            raise NotImplemented("run: run options (profile run_options) are not in this version")
+            from onnx_light_ort_host.run_options import check_run_options
+
+            check_run_options(run_options)
         if arrays == NULL:
             load_conversions()
-        if output_names is not None and len(output_names) > 0:
+        if output_names is not None:
             indices = self.find_outputs(output_names)
         if self.idle.empty():
             call = new PendingCall(dereference(session))
@@ -296,15 +300,18 @@ cdef class Session:
             self.idle.push_back(call)
 
     cdef list find_outputs(self, output_names):
+        """Returns the positions of outputs, None for no names."""
         cdef list indices = []
-        if isinstance(output_names, str):
+        if isinstance(output_names, (str, bytes)):
             raise InvalidArgument(f"output names: expected a list of names, got {output_names!r}")
+        if not hasattr(output_names, "__iter__"):
+            raise TypeError(f"output names: expected a list of names or None, got {type_name(output_names)}")
         for name in output_names:
             index = self.output_indices.get(name) if isinstance(name, str) else None
             if index is None:
                 raise InvalidArgument(f"output names: expected names of {list(self.output_indices)}, got {name!r}")
             indices.append(index)
-        return indices
+        return indices or None
 
     def get_inputs(self):
         """Returns the inputs that have to be fed.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from html import escape
 
 from .graph_layout import GAP, LAYER_GAP, layout
+from .providers import CPU_PROVIDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 NATIVE, FALLBACK = "native kernel", "reference fallback"
 NATIVE_FILL, FALLBACK_FILL = "#dce8f5", "#e6e6e6"
 FILLS = ("#fde2c4", "#d5efd0", "#f3d6ea", "#fbf3b9", "#cdeeee", "#e2d8f3", "#f7cfc9", "#e3eab9")
-CPU_PROVIDER = "CPUExecutionProvider"
 BOX_WIDTH, BOX_HEIGHT, PILL_HEIGHT, MARGIN, LINE_HEIGHT = 176.0, 58.0, 26.0, 16.0, 16.0
 STYLE = (
     "text{font:12px sans-serif;fill:#222}.o{font-weight:bold}.n,.k{font-size:10px}.k{fill:#555}"

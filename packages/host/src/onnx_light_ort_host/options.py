@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from . import _host
+from .absent import PROFILING, SESSION_OPTIONS, absent_methods, sentence
+from .arguments import Option, flag, integer_within, one_of, text
 from .errors import NotImplemented as NotImplementedByHost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 
 class GraphOptimizationLevel:
@@ -28,7 +31,29 @@ class ExecutionMode:
     ORT_PARALLEL = 1
 
 
-class SessionOptions(_host.SessionOptions):
+class ExecutionOrder:
+    """Orders that scripts for ONNX Runtime set."""
+
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+def no_profiling(name: str, value: object) -> bool:
+    """Returns False; True is not in this version."""
+    if flag(name, value):
+        raise NotImplementedByHost(f"{sentence(name, PROFILING)}, got True")
+    return False
+
+
+def no_saving(name: str, value: object) -> str:
+    """Returns no path; another one is not in this version."""
+    if text(name, value):
+        raise NotImplementedByHost(f"{sentence(name, 'saving the model as it was rewritten is')}, got {value!r}")
+    return ""
+
+
+class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions", SESSION_OPTIONS)):  # type: ignore[misc]
     """What a session is made with.
 
     Attributes
@@ -46,45 +71,53 @@ class SessionOptions(_host.SessionOptions):
     reference_fallback : bool
         Runs nodes of standard operators that nothing else runs through ``onnx.reference``: right, and slow. Needs the
         package ``onnx`` (the extra ``reference``) when there is such a node. True by default.
-    inter_op_num_threads, log_verbosity_level, graph_optimization_level, execution_mode : int
+    inter_op_num_threads, log_verbosity_level, graph_optimization_level, execution_mode, execution_order : int
         Accepted for scripts written for ONNX Runtime, without effect: nodes run one after another, and our rewrites
         never change what a library sees.
-    enable_cpu_mem_arena, enable_mem_pattern, enable_mem_reuse : bool
+    enable_cpu_mem_arena, enable_mem_pattern, enable_mem_reuse, use_per_session_threads : bool
         Accepted likewise, without effect.
+    use_deterministic_compute : bool
+        Accepted likewise, without effect: our kernels add up in an order that does not depend on timing.
+    enable_profiling : bool
+        Whether a profile is written; only False is in this version.
+    profile_file_prefix : str
+        Where it would be written.
+    optimized_model_filepath : str
+        Where the rewritten model is saved; only the empty path is in this version.
 
     Notes
     -----
     Sessions keep what they need, so the object may be used for several sessions, changed in between and dropped.
     """
 
-    __slots__ = (
-        "enable_cpu_mem_arena",
-        "enable_mem_pattern",
-        "enable_mem_reuse",
-        "execution_mode",
-        "graph_optimization_level",
-        "inter_op_num_threads",
-        "log_verbosity_level",
-    )
+    __slots__ = ("_values",)
+
+    enable_cpu_mem_arena = Option(flag, True)
+    enable_mem_pattern = Option(flag, True)
+    enable_mem_reuse = Option(flag, True)
+    enable_profiling = Option(no_profiling, False)
+    execution_mode = Option(one_of(0, 1), ExecutionMode.ORT_SEQUENTIAL)
+    execution_order = Option(one_of(0, 1, 2), ExecutionOrder.DEFAULT)
+    graph_optimization_level = Option(one_of(0, 1, 2, 3, 99), GraphOptimizationLevel.ORT_ENABLE_ALL)
+    inter_op_num_threads = Option(integer_within(0, _host.MAX_THREADS), 0)
+    log_verbosity_level = Option(integer_within(0, 2**31 - 1), 0)
+    optimized_model_filepath = Option(no_saving, "")
+    profile_file_prefix = Option(text, "onnxruntime_profile_")
+    use_deterministic_compute = Option(flag, False)
+    use_per_session_threads = Option(flag, True)
 
     def __init__(self) -> None:
-        self.enable_cpu_mem_arena = True
-        self.enable_mem_pattern = True
-        self.enable_mem_reuse = True
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.inter_op_num_threads = 0
-        self.log_verbosity_level = 0
+        self._values: dict[str, Any] = {}
 
-    @property
-    def enable_profiling(self) -> bool:
-        """Whether a profile is written; always False in this version."""
+    def has_providers(self) -> bool:
+        """Returns whether execution providers were added.
+
+        Returns
+        -------
+        bool
+            Always False in this version.
+        """
         return False
-
-    @enable_profiling.setter
-    def enable_profiling(self, value: bool) -> None:
-        if value:
-            raise NotImplementedByHost("enable_profiling: profiling is not in this version, got True")
 
     def add_provider_for_devices(self, devices: Sequence[object], options: Mapping[str, str]) -> None:
         """Puts an execution provider before our kernels. Not in this version.

@@ -12,6 +12,8 @@ cdef list texts(const vector[string]& values):
 cdef bytes path_bytes(path):
     from os import fsencode
 
+    if not isinstance(path, (str, bytes)) and not hasattr(path, "__fspath__"):
+        raise TypeError(f"path: expected str, bytes or an object with __fspath__, got {type_name(path)}")
     cdef bytes native = fsencode(path)
     if b"\0" in native:  # what comes after it would not be seen, and another file be opened
         raise InvalidArgument(f"path: expected one without a null character, got {path!r}")

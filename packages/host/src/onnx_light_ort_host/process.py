@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import _host
-from .errors import InvalidArgument
+from .absent import PLUGIN_EPS
+from .arguments import integer
 from .errors import NotImplemented as NotImplementedByHost
+from .providers import CPU_PROVIDER
 from .records import LoadPolicy
-from .session import CPU_PROVIDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .library_report import LibraryReport
     from .records import SupportRow
 
-NO_PLUGIN_EPS = "plugin EPs (profile ep_factory_device) are not in this version"
+NO_PLUGIN_EPS = f"{PLUGIN_EPS} not in this version"
 
 
 def get_version_string() -> str:
@@ -100,9 +101,7 @@ def set_default_logger_severity(severity: int) -> None:
     InvalidArgument
         If there is no such severity.
     """
-    if not isinstance(severity, int) or not 0 <= severity <= 4:
-        raise InvalidArgument(f"set_default_logger_severity: expected 0 to 4, got {severity!r}")
-    _host.set_default_logger_severity(severity)
+    _host.set_default_logger_severity(integer("set_default_logger_severity", severity, 0, 4))
 
 
 def enable_checked_mode() -> None:

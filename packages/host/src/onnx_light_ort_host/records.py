@@ -206,11 +206,16 @@ class LoadPolicy(Record):
         audited_only: bool = False,
         unload: bool = False,
     ) -> None:
-        from os import PathLike, fspath
+        from os import PathLike, fsdecode
 
-        if isinstance(allowed_roots, (str, bytes, PathLike)):  # its letters are paths too, and "/" allows everything
+        # The letters of a path are paths too, and "/" allows everything.
+        if isinstance(allowed_roots, (str, bytes, PathLike)) or not hasattr(allowed_roots, "__iter__"):
             raise TypeError(f"LoadPolicy: allowed_roots must be a sequence of paths, got {allowed_roots!r}")
-        roots = tuple(fspath(root) for root in allowed_roots)  # type: ignore[attr-defined]
+        roots = []
+        for root in allowed_roots:
+            if not isinstance(root, (str, bytes, PathLike)):
+                raise TypeError(f"LoadPolicy: allowed_roots must be paths, got {root!r}")
+            roots.append(fsdecode(root))
         flags = {
             "follow_links": follow_links,
             "require_owner": require_owner,
@@ -220,4 +225,4 @@ class LoadPolicy(Record):
         for name, value in flags.items():
             if not isinstance(value, bool):  # "no" would count as yes
                 raise TypeError(f"LoadPolicy: {name} must be True or False, got {value!r}")
-        super().__init__(roots, follow_links, require_owner, audited_only, unload)
+        super().__init__(tuple(roots), follow_links, require_owner, audited_only, unload)

@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from . import _host
-from .errors import InvalidArgument
+from .absent import SESSION, absent_methods
 from .errors import NotImplemented as NotImplementedByHost
 from .options import SessionOptions
+from .providers import CPU_PROVIDER, check_providers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-CPU_PROVIDER = "CPUExecutionProvider"
 
-
-class InferenceSession(_host.Session):
+class InferenceSession(_host.Session, absent_methods("AbsentSession", SESSION)):  # type: ignore[misc]
     """A model that is ready to run.
 
     Parameters
@@ -28,7 +27,9 @@ class InferenceSession(_host.Session):
     providers : sequence of str or of (str, dict), optional
         Execution providers in the order in which they are asked. Only ``CPUExecutionProvider`` is in this version.
     provider_options : sequence of dict, optional
-        Options of the providers, one each.
+        Options of the providers, one each. ``CPUExecutionProvider`` has none.
+    disabled_optimizers : sequence of str, optional
+        Accepted for scripts written for ONNX Runtime, without effect: none of its optimizers is here.
 
     Raises
     ------
@@ -53,17 +54,19 @@ class InferenceSession(_host.Session):
         sess_options: SessionOptions | None = None,
         providers: Sequence[str | tuple[str, Mapping[str, object]]] | None = None,
         provider_options: Sequence[Mapping[str, object]] | None = None,
+        disabled_optimizers: Sequence[str] | None = None,
     ) -> None:
         options = SessionOptions() if sess_options is None else sess_options
         if not isinstance(options, SessionOptions):
             raise TypeError(f"InferenceSession: expected SessionOptions, got {type(options).__name__}")
-        check_providers(providers, provider_options)
+        check_providers(providers, provider_options, disabled_optimizers)
         if isinstance(path_or_bytes, str) or hasattr(path_or_bytes, "__fspath__"):
             self._open_file(path_or_bytes, options)
         elif isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
             self._open_bytes(path_or_bytes, options)
         else:
             raise TypeError(f"InferenceSession: expected a path or bytes, got {type(path_or_bytes).__name__}")
+        self._options = options
 
     def get_providers(self) -> list[str]:
         """Returns the execution providers of the session.
@@ -85,15 +88,39 @@ class InferenceSession(_host.Session):
         """
         return {CPU_PROVIDER: {}}
 
-    def io_binding(self) -> object:
-        """Binds inputs and outputs to memory. Not in this version.
+    def set_providers(
+        self,
+        providers: Sequence[str | tuple[str, Mapping[str, object]]] | None = None,
+        provider_options: Sequence[Mapping[str, object]] | None = None,
+    ) -> None:
+        """Checks that the session has these execution providers: there are no others.
+
+        Parameters
+        ----------
+        providers : sequence of str or of (str, dict), optional
+            As of the session.
+        provider_options : sequence of dict, optional
+            Likewise.
 
         Raises
         ------
-        NotImplemented
-            Always.
+        InvalidArgument
+            If a provider is not available.
         """
-        raise NotImplementedByHost("io_binding: I/O binding (profile io_binding) is not in this version")
+        check_providers(providers, provider_options)
+
+    def disable_fallback(self) -> None:
+        """Does nothing: a run that failed is never tried again with other execution providers."""
+
+    def get_session_options(self) -> SessionOptions:
+        """Returns what the session was made with.
+
+        Returns
+        -------
+        SessionOptions
+            The object that was given; what is changed in it counts for other sessions only.
+        """
+        return self._options
 
     def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None:
         """Changes options of an execution provider between runs. Not in this version.
@@ -112,21 +139,3 @@ class InferenceSession(_host.Session):
             "set_ep_dynamic_options: plugin EPs (profile ep_factory_device) are not in this version, "
             f"got {list(options)}"
         )
-
-
-def check_providers(
-    providers: Sequence[str | tuple[str, Mapping[str, object]]] | None,
-    provider_options: Sequence[Mapping[str, object]] | None,
-) -> None:
-    """Refuses providers that are not available, rather than running on others without a word."""
-    if provider_options is not None and (providers is None or len(provider_options) != len(providers)):
-        count = 0 if providers is None else len(providers)
-        raise InvalidArgument(
-            f"provider_options: expected one entry per provider ({count}), got {len(provider_options)}"
-        )
-    if isinstance(providers, str):
-        raise InvalidArgument(f"providers: expected a list of names, got {providers!r}")
-    for provider in providers or ():
-        name = provider[0] if isinstance(provider, tuple) and len(provider) == 2 else provider
-        if name != CPU_PROVIDER:
-            raise InvalidArgument(f"providers: expected names of {[CPU_PROVIDER]}, got {name!r}")

@@ -4,7 +4,7 @@
 cdef class SessionOptions:
     cdef unique_ptr[CppSessionOptions] native
     cdef str log_id
-    cdef bint override
+    cdef cbool override
 
     def __cinit__(self):
         self.native = make_unique[CppSessionOptions]()
@@ -16,9 +16,7 @@ cdef class SessionOptions:
 
     @intra_op_num_threads.setter
     def intra_op_num_threads(self, value):
-        if not hasattr(value, "__index__") or not 0 <= value <= MAX_THREADS:
-            raise InvalidArgument(f"intra_op_num_threads: expected an integer from 0 to {MAX_THREADS}, got {value!r}")
-        self.native.get().set_intra_op_threads(value)
+        self.native.get().set_intra_op_threads(integer("intra_op_num_threads", value, 0, MAX_THREADS))
 
     @property
     def memory_limit_bytes(self):
@@ -27,27 +25,26 @@ cdef class SessionOptions:
 
     @memory_limit_bytes.setter
     def memory_limit_bytes(self, value):
-        if value is not None and (not hasattr(value, "__index__") or not 0 <= value <= numeric_limits[size_t].max()):
-            raise InvalidArgument(f"memory_limit_bytes: expected a size in bytes or None, got {value!r}")
-        self.native.get().set_memory_limit_bytes(numeric_limits[size_t].max() if value is None else <size_t>value)
+        cdef size_t limit = numeric_limits[size_t].max()
+        if value is not None:
+            limit = integer("memory_limit_bytes", value, 0, limit)
+        self.native.get().set_memory_limit_bytes(limit)
 
     @property
     def log_severity_level(self):
         return self.native.get().log_severity()
 
     @log_severity_level.setter
-    def log_severity_level(self, int value):
-        if not -1 <= value <= 4:
-            raise InvalidArgument(f"log_severity_level: expected -1 to 4, got {value}")
-        self.native.get().set_log_severity(value)
+    def log_severity_level(self, value):
+        self.native.get().set_log_severity(integer("log_severity_level", value, -1, 4))
 
     @property
     def logid(self):
         return self.log_id
 
     @logid.setter
-    def logid(self, str value not None):
-        self.native.get().set_log_id(value.encode())
+    def logid(self, value):
+        self.native.get().set_log_id(readable_text("logid", value).encode())
         self.log_id = value
 
     @property
@@ -55,24 +52,26 @@ cdef class SessionOptions:
         return self.override
 
     @allow_onnx_domain_override.setter
-    def allow_onnx_domain_override(self, bint value):
-        self.native.get().set_allow_onnx_domain_override(value)
-        self.override = value
+    def allow_onnx_domain_override(self, value):
+        self.override = flag("allow_onnx_domain_override", value)
+        self.native.get().set_allow_onnx_domain_override(self.override)
 
     @property
     def reference_fallback(self):
         return self.native.get().reference_fallback()
 
     @reference_fallback.setter
-    def reference_fallback(self, bint value):
-        self.native.get().set_reference_fallback(value)
+    def reference_fallback(self, value):
+        self.native.get().set_reference_fallback(flag("reference_fallback", value))
 
-    def add_session_config_entry(self, str key not None, str value not None):
+    def add_session_config_entry(self, key, value):
+        readable_text("add_session_config_entry: key", key)
+        readable_text("add_session_config_entry: value", value)
         self.native.get().AddConfigEntry(key.encode(), value.encode())
 
-    def get_session_config_entry(self, str key not None):
+    def get_session_config_entry(self, key):
         cdef string value
-        if not self.native.get().GetConfigEntry(key.encode(), &value):
+        if not self.native.get().GetConfigEntry(readable_text("get_session_config_entry: key", key).encode(), &value):
             raise InvalidArgument(f"get_session_config_entry: expected a key that was added, got {key!r}")
         return text(value)
 
