@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "abi/sections.h"
 #include "adapters/shape_inference.h"
+#include "abi/sections.h"
 
 namespace ort_host::abi {
 namespace {

@@ -35,14 +35,13 @@ OrtStatus* ORT_API_CALL CreateTensorWithDataAsOrtValue(const OrtMemoryInfo* info
   });
 }
 
-OrtStatus* ORT_API_CALL CreateTensorWithDataAndDeleterAsOrtValue(OrtAllocator* deleter, void* p_data,
-                                                                 size_t p_data_len, const int64_t* shape,
-                                                                 size_t shape_len, ONNXTensorElementDataType type,
+OrtStatus* ORT_API_CALL CreateTensorWithDataAndDeleterAsOrtValue(OrtAllocator* deleter, void* p_data, size_t p_data_len,
+                                                                 const int64_t* shape, size_t shape_len,
+                                                                 ONNXTensorElementDataType type,
                                                                  OrtValue** out) noexcept {
   return Guard("CreateTensorWithDataAndDeleterAsOrtValue", [&] {
     const auto destination = Out(out);
-    destination =
-        ValueAdapter::Adopt(Require(deleter, "deleter"), p_data, p_data_len, Extents(shape, shape_len), type);
+    destination = ValueAdapter::Adopt(Require(deleter, "deleter"), p_data, p_data_len, Extents(shape, shape_len), type);
   });
 }
 
