@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from contracts.harness import Arg, E, copy_first_input, dims, read_tensor
+from contracts.harness import Arg, E, Pairs, copy_first_input, dims, read_tensor
 
 ONES = np.ones(2, np.float32)
 CREATE, COMPUTE, DESTROY = "OrtCustomOp.CreateKernelV2", "OrtCustomOp.KernelComputeV2", "OrtCustomOp.KernelDestroy"
@@ -260,26 +260,6 @@ def test_input_memory_type_changes_nothing_on_a_cpu(probe, mem_type):
     op.set("GetInputMemoryType", lambda this, index: mem_type)
     assert probe.run_op(op, [ONES])[0].tolist() == [1, 1]
     assert op.calls["GetInputMemoryType"] >= 1
-
-
-class Pairs:
-    """Index pairs of an in-place or alias callback, and how often they were given and taken back."""
-
-    def __init__(self, op, get, release, inputs, outputs):
-        self.inputs, self.outputs = ((C.c_int * max(1, len(v)))(*v) for v in (inputs, outputs))
-        self.given, self.released, count = 0, [], len(inputs)
-
-        def pairs(in_pointer, out_pointer):
-            self.given += 1
-            C.c_void_p.from_address(in_pointer).value = C.addressof(self.inputs)
-            C.c_void_p.from_address(out_pointer).value = C.addressof(self.outputs)
-            return count
-
-        op.set(get, pairs)
-        op.set(release, lambda i, o: self.released.append((i, o)))
-
-    def balanced(self):
-        return self.released == [(C.addressof(self.inputs), C.addressof(self.outputs))] * self.given
 
 
 INPLACE = "GetMayInplace", "ReleaseMayInplace"

@@ -3,7 +3,7 @@
 
 from .abi import E, PluginStruct, SlotError, Table, dims, text
 from .child import run_in_child
-from .custom_op import Arg, CustomOp, copy_first_input, read_tensor, write_output
+from .custom_op import Arg, CustomOp, Pairs, copy_first_input, read_tensor, write_output
 from .plugin_allocator import PluginAllocator
 from .probe import Probe, fixture_path
 
@@ -11,6 +11,7 @@ __all__ = [
     "Arg",
     "CustomOp",
     "E",
+    "Pairs",
     "PluginAllocator",
     "PluginStruct",
     "Probe",

@@ -125,3 +125,25 @@ def write_output(api: Table, context: int, index: int, array: np.ndarray) -> Non
 def copy_first_input(api: Table, context: int) -> None:
     """Copy input 0 to output 0: the compute function of ops whose result does not matter."""
     write_output(api, context, 0, read_tensor(api, api.get.KernelContext_GetInput(context, 0)))
+
+
+class Pairs:
+    """Index pairs of an in-place or alias callback, and how often they were given and taken back."""
+
+    def __init__(self, op: CustomOp, get: str, release: str, inputs: Sequence[int], outputs: Sequence[int]):
+        self.inputs, self.outputs = ((C.c_int * max(1, len(v)))(*v) for v in (inputs, outputs))
+        self.given, self.released = 0, []
+        count = len(inputs)
+
+        def pairs(in_pointer: int, out_pointer: int) -> int:
+            self.given += 1
+            C.c_void_p.from_address(in_pointer).value = C.addressof(self.inputs)
+            C.c_void_p.from_address(out_pointer).value = C.addressof(self.outputs)
+            return count
+
+        op.set(get, pairs)
+        op.set(release, lambda i, o: self.released.append((i, o)))
+
+    def balanced(self) -> bool:
+        """Tell whether each pair of arrays was given back, once."""
+        return self.released == [(C.addressof(self.inputs), C.addressof(self.outputs))] * self.given

@@ -40,15 +40,30 @@ std::size_t GuardedTensors::HashInput(std::size_t i) {
   return std::hash<std::string_view>{}({static_cast<const char*>(tensor.data()), tensor.byte_size()});
 }
 
-Tensor* GuardedTensors::Guard(std::size_t i, Tensor& output) {
-  if (output.type() == ElementType::kString || output.byte_size() == 0) return &output;
-  const std::size_t bytes = output.byte_size();
+void* GuardedTensors::Block(std::size_t i, std::size_t bytes) {
   const int64_t extent = static_cast<int64_t>(bytes + 2 * kGuard);
-  Output& made = outputs_.emplace_back(Output{i, &output, Tensor::Allocate(ElementType::kUint8, {&extent, 1}), {}});
+  Output& made =
+      outputs_.emplace_back(Output{i, nullptr, bytes, Tensor::Allocate(ElementType::kUint8, {&extent, 1}), {}});
   auto* start = made.block.Data<unsigned char>();
   std::memset(start, kPattern, kGuard);
   std::memset(start + kGuard + bytes, kPattern, kGuard);
-  made.view = Tensor::Borrow(output.type(), output.dims(), start + kGuard);
+  return start + kGuard;
+}
+
+void GuardedTensors::SetTarget(std::size_t i, const Tensor& view, Tensor& output) {
+  for (Output& made : outputs_) {
+    if (made.index != i) continue;
+    made.view = view;
+    made.target = &output;
+  }
+}
+
+Tensor* GuardedTensors::Guard(std::size_t i, Tensor& output) {
+  if (output.type() == ElementType::kString || output.byte_size() == 0) return &output;
+  void* elements = Block(i, output.byte_size());
+  Output& made = outputs_.back();
+  made.view = Tensor::Borrow(output.type(), output.dims(), elements);
+  made.target = &output;
   return &made.view;
 }
 
@@ -62,7 +77,7 @@ std::string GuardedTensors::Judge(const std::string& label) {
     const auto* start = output.block.Data<unsigned char>();
     const std::string name = "output " + std::to_string(output.index);
     if (!IsIntact(start)) report("overrun", name + ": the kernel wrote before the first element");
-    if (!IsIntact(start + kGuard + output.view.byte_size())) {
+    if (!IsIntact(start + kGuard + output.bytes)) {
       report("overrun", name + ": the kernel wrote behind the last element");
     }
   }
@@ -73,7 +88,9 @@ std::string GuardedTensors::Judge(const std::string& label) {
 }
 
 void GuardedTensors::Publish() {
-  for (Output& output : outputs_) light::CopyElements(output.view, *output.target);
+  for (Output& output : outputs_) {
+    if (output.target != nullptr) light::CopyElements(output.view, *output.target);
+  }
 }
 
 }  // namespace ort_host

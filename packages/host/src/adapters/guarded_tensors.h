@@ -20,6 +20,9 @@ class GuardedTensors {
 
   /// What the kernel gets in place of output `i`, which outlives this.
   light::Tensor* Guard(std::size_t i, light::Tensor& output);
+  /// `bytes` bytes between guards for what output `i` will be, as SetTarget says once its extents are known.
+  void* Block(std::size_t i, std::size_t bytes);
+  void SetTarget(std::size_t i, const light::Tensor& view, light::Tensor& output);
 
   /// Reports what the kernel did to the guards (`overrun`) and to its inputs (`input_written`), in the words of
   /// `label`. Returns "" or the first of it.
@@ -30,9 +33,10 @@ class GuardedTensors {
  private:
   struct Output {
     std::size_t index;
-    light::Tensor* target;
-    light::Tensor block;  // guard bytes, elements, guard bytes
-    light::Tensor view;   // the elements
+    light::Tensor* target;  // null until it is known
+    std::size_t bytes;      // of the elements
+    light::Tensor block;    // guard bytes, elements, guard bytes
+    light::Tensor view;     // the elements
   };
   std::size_t HashInput(std::size_t i);
 

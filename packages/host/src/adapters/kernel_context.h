@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 
+#include "adapters/aliased_outputs.h"
 #include "adapters/guarded_tensors.h"
 #include "adapters/kernel_info.h"
 #include "adapters/value.h"
@@ -33,6 +34,8 @@ class KernelContextAdapter final : public AdapterBase {
     if (count > kInlineValues) [[unlikely]]
       slots_ = static_cast<Slot*>(context.TemporaryBuffer(count * sizeof(Slot)));
     for (std::size_t i = 0; i < count; ++i) new (slots_ + i) Slot;
+    if (!content.aliases.empty()) [[unlikely]]
+      aliased_ = std::make_unique<AliasedOutputs>(content, context, guarded);
   }
   ~KernelContextAdapter() {
     const std::size_t count = input_count_ + output_count_;
@@ -55,6 +58,12 @@ class KernelContextAdapter final : public AdapterBase {
     const light::Value& value = context_.InputValue(i);
     if (value.is_none()) [[unlikely]]
       return nullptr;
+    if (aliased_ != nullptr) [[unlikely]] {
+      if (light::Tensor* shared = aliased_->Input(i)) {
+        slot.Set(shared, &value);
+        return &slot.value;
+      }
+    }
     // Libraries read inputs through GetTensorMutableData too, hence a view that is not const.
     slot.Set(value.is_tensor() ? const_cast<light::Tensor*>(&value.tensor()) : nullptr, &value);
     return &slot.value;
@@ -68,14 +77,25 @@ class KernelContextAdapter final : public AdapterBase {
   bool OutputRequested(std::size_t i) const noexcept { return context_.OutputRequested(i); }
   /// Makes output `i`, which is requested and was not made before. Throws light::Error.
   ValueAdapter* MakeOutput(std::size_t i, std::span<const int64_t> dims) {
-    light::Tensor& tensor = context_.Output(i, dims);
     Slot& slot = slots_[input_count_ + i];
+    if (aliased_ != nullptr) [[unlikely]] {
+      if (light::Tensor* shared = aliased_->Output(i, dims)) {
+        slot.Set(shared, nullptr);
+        return &slot.value;
+      }
+    }
+    light::Tensor& tensor = context_.Output(i, dims);
     if (tensor.type() == light::ElementType::kString) [[unlikely]] {
       slot.Set(&tensor, nullptr, OpenText(tensor));
       return &slot.value;
     }
     slot.Set(guarded_ == nullptr ? &tensor : guarded_->Guard(i, tensor), nullptr);
     return &slot.value;
+  }
+  /// The kernel has succeeded: outputs that share an input's memory get what it wrote.
+  void Publish() {
+    if (aliased_ != nullptr) [[unlikely]]
+      aliased_->Publish();
   }
   /// The first requested output that the kernel did not make, or output_count().
   std::size_t FirstMissingOutput() const noexcept {
@@ -118,6 +138,7 @@ class KernelContextAdapter final : public AdapterBase {
   std::size_t input_count_;
   std::size_t output_count_;
   std::unique_ptr<TextAccount> leaving_text_;
+  std::unique_ptr<AliasedOutputs> aliased_;
   Slot* slots_;
   alignas(Slot) std::byte inline_[kInlineValues * sizeof(Slot)];
 };

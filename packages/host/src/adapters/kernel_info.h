@@ -32,6 +32,7 @@ struct KernelContent {
   std::vector<light::Attribute> attributes;
   std::vector<Argument> inputs;
   std::vector<Argument> outputs;
+  std::vector<std::pair<std::size_t, std::size_t>> aliases;  ///< (input, output) that must share memory
 
   /// The attribute as written on the node, or null.
   const light::Attribute* FindAttribute(const char* name) const noexcept;

@@ -84,8 +84,9 @@ CustomOpArguments ReadArguments(const OrtCustomOp& op) {
 
 /// Reads index pairs that the library allocates, and gives them back on every way out.
 template <auto kGet, auto kRelease>
-void ReadPairs(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
-  if (!Has<kGet>(&op)) return;
+std::vector<std::pair<int, int>> ReadPairs(const OrtCustomOp& op, const CustomOpDescriptor& descriptor) {
+  std::vector<std::pair<int, int>> pairs;
+  if (!Has<kGet>(&op)) return pairs;
   constexpr const char* kName = ort_abi::MemberInfo<kGet>::kName;
   if (!Has<kRelease>(&op)) Refuse(ORT_FAIL, kName, "needs its release function, got null");
   struct Arrays {
@@ -102,7 +103,7 @@ void ReadPairs(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
     }
   } arrays{op};
   const std::size_t count = Ask<kGet>(op, &arrays.inputs, &arrays.outputs);
-  if (count == 0) return;
+  if (count == 0) return pairs;
   if (count > kMostPairs || arrays.inputs == nullptr || arrays.outputs == nullptr) {
     Refuse(ORT_FAIL, kName, "must give both arrays of " + std::to_string(count) + " indices");
   }
@@ -115,8 +116,9 @@ void ReadPairs(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
              "pair " + std::to_string(i) + " is out of range, got input " + std::to_string(input) + ", output " +
                  std::to_string(output));
     }
-    descriptor.may_inplace.emplace_back(input, output);
+    pairs.emplace_back(input, output);
   }
+  return pairs;
 }
 
 void ReadVersions(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
@@ -175,10 +177,8 @@ void ReadAll(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
       Has<&OrtCustomOp::GetExecutionProviderType>(&op) ? Ask<&OrtCustomOp::GetExecutionProviderType>(op) : nullptr;
   descriptor.provider = provider != nullptr ? provider : light::kCpuProvider;
   ReadVersions(op, descriptor);
-  ReadPairs<&OrtCustomOp::GetMayInplace, &OrtCustomOp::ReleaseMayInplace>(op, descriptor);
-  // An alias asks for the input's buffer. Where another reader or a caller owns that buffer the output gets its own,
-  // as in ORT at a graph's outputs, so a kernel cannot count on sharing.
-  ReadPairs<&OrtCustomOp::GetAliasMap, &OrtCustomOp::ReleaseAliasMap>(op, descriptor);
+  descriptor.may_inplace = ReadPairs<&OrtCustomOp::GetMayInplace, &OrtCustomOp::ReleaseMayInplace>(op, descriptor);
+  descriptor.aliases = ReadPairs<&OrtCustomOp::GetAliasMap, &OrtCustomOp::ReleaseAliasMap>(op, descriptor);
   descriptor.has_inference = Has<&OrtCustomOp::InferOutputShapeFn>(&op);
   ChooseKernelCallbacks(op, descriptor);
 }

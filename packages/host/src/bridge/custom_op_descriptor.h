@@ -51,7 +51,8 @@ struct CustomOpDescriptor {
   CustomOpArguments outputs;
   int start = 1;
   int end = INT_MAX;
-  std::vector<std::pair<int, int>> may_inplace;  ///< (input, output), aliases too
+  std::vector<std::pair<int, int>> may_inplace;  ///< (input, output): the output may take the input's memory
+  std::vector<std::pair<int, int>> aliases;      ///< (input, output): both must be the same memory
   bool has_inference = false;
   bool creates_by_v2 = false;
   bool computes_by_v2 = false;

@@ -126,6 +126,8 @@ void CustomOps::AddKernels(const std::shared_ptr<const CustomOpVersion>& version
     registration.constraints = MakeConstraints(*op, schema);
     registration.kernel_name = (op->domain.empty() ? "" : op->domain + "::") + op->name;
     registration.may_inplace = op->may_inplace;
+    // Where an alias costs no copy it should cost none.
+    registration.may_inplace.insert(registration.may_inplace.end(), op->aliases.begin(), op->aliases.end());
     registration.is_hosted = true;
     const bool is_new =
         registry.RegisterKernelFn(std::move(registration), MakeFactory(op, scope_, version->is_fallback));

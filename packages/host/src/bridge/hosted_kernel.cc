@@ -99,6 +99,7 @@ class HostedKernel final : public light::KernelBase {
     }
     if (context.FirstMissingOutput() != context.output_count()) [[unlikely]]
       JudgeMissing(context);
+    context.Publish();
   }
 
   void Create() {
@@ -138,11 +139,48 @@ class HostedKernel final : public light::KernelBase {
   bool is_created_ = false;
 };
 
+[[noreturn]] void RefuseAlias(const light::KernelInfo& info, const CustomOpDescriptor& op, std::size_t input,
+                              std::size_t output, const std::string& rule) {
+  info.Fail(light::ErrorCode::kInvalidGraph, op.Label() + ": GetAliasMap: output " + std::to_string(output) +
+                                                 " cannot share the memory of input " + std::to_string(input) + ": " +
+                                                 rule);
+}
+
+/// The pairs that this node has. What cannot be honoured is refused before the first run.
+std::vector<std::pair<std::size_t, std::size_t>> RequiredAliases(const CustomOpDescriptor& op,
+                                                                 const light::KernelInfo& info) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (const auto& [from, to] : op.aliases) {
+    const auto input = static_cast<std::size_t>(from);
+    const auto output = static_cast<std::size_t>(to);
+    if (!info.HasInput(input) || !info.HasOutput(output)) continue;
+    const light::ElementType in = info.InputElement(input);
+    const light::ElementType out = info.OutputElement(output);
+    if (in == light::ElementType::kString || out == light::ElementType::kString ||
+        !info.InputType(input)->is_tensor()) {
+      RefuseAlias(info, op, input, output, "only tensors of numbers share memory");
+    }
+    if (conversions::Info(in).bits != conversions::Info(out).bits) {
+      RefuseAlias(info, op, input, output,
+                  "their elements differ in size, " + std::string(conversions::Name(in)) + " and " +
+                      std::string(conversions::Name(out)));
+    }
+    for (const auto& [other_input, other_output] : pairs) {
+      if (other_input != input && other_output != output) continue;
+      RefuseAlias(info, op, input, output,
+                  "output " + std::to_string(other_output) + " shares that of input " + std::to_string(other_input));
+    }
+    pairs.emplace_back(input, output);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 std::unique_ptr<light::KernelBase> MakeHostedKernel(const CustomOpPtr& op, const std::shared_ptr<SessionScope>& scope,
                                                     const light::KernelInfo& info) {
   auto content = std::make_shared<KernelContent>(info, scope, op->library->path());
+  content->aliases = RequiredAliases(*op, info);
   content->since_version = op->start;  // the op's own, where versions were split between overloads
   return std::make_unique<HostedKernel>(op, info, std::move(content));
 }

@@ -35,6 +35,8 @@ class RuntimeContext {
   /// called for an output that is not requested: scratch then.
   /// Throws Error (kInvalidArgument) on a negative extent or overflow, (kFail) over the memory limit.
   virtual Tensor& Output(std::size_t i, std::span<const int64_t> dims) = 0;
+  /// True if the plan lets output `output` take the memory of input `input`, as long as their sizes are equal.
+  virtual bool TakesOver(std::size_t output, std::size_t input) const noexcept = 0;
   /// Publishes a value that the kernel made itself (sequences, optionals).
   virtual void SetOutputValue(std::size_t i, Value value) = 0;
   /// Output `i` is input `input` with other extents: shared when the plan allows it, else copied.

@@ -39,6 +39,7 @@ class FoldContext final : public RuntimeContext {
     outputs_[i] = Value(Tensor::Allocate(step_.output_types[i], dims));
     return outputs_[i].tensor();
   }
+  bool TakesOver(std::size_t, std::size_t) const noexcept override { return false; }
   void SetOutputValue(std::size_t i, Value value) override { outputs_.at(i) = std::move(value); }
   void OutputView(std::size_t i, std::size_t input, std::span<const int64_t> dims) override {
     const Value& source = InputValue(input);

@@ -51,6 +51,11 @@ class StepContext final : public RuntimeContext {
     }
     return OutputElsewhere(i, dims);
   }
+  bool TakesOver(std::size_t output, std::size_t input) const noexcept override {
+    if (!OutputRequested(output) || input >= step_->inputs.size()) return false;
+    const Placement& placement = plan_.placements[step_->outputs[output]];
+    return placement.kind == Placement::Kind::kInplace && placement.source == step_->inputs[input];
+  }
   void SetOutputValue(std::size_t i, Value value) override;
   void OutputView(std::size_t i, std::size_t input, std::span<const int64_t> dims) override;
   void* TemporaryBuffer(std::size_t bytes) override { return frame_.scratch.Take(bytes, budget_); }
