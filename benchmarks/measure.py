@@ -113,6 +113,13 @@ def custom_op_node(ort: ModuleType) -> float:
     return (run_time(ort, "scale_1000", 1, library) - run_time(ort, "scale_1", 1, library)) / 999
 
 
+def dispatch(ort: ModuleType, elements: int) -> float:
+    """What one more node costs whose library hardly does anything, from chains of 1 and of 1000 nodes."""
+    library = os.environ["BENCHMARK_LEAN_LIBRARY"]
+    long, short = (run_time(ort, f"add_two_{length}_of_{elements}", 1, library) for length in (1000, 1))
+    return (long - short) / 999
+
+
 def native_node(ort: ModuleType) -> float:
     return (run_time(ort, "relu_1000", 1) - run_time(ort, "relu_1", 1)) / 999
 
@@ -133,6 +140,8 @@ def take(module: str, benchmark: str, threads: int) -> float:
         return run_time(ort, "relu_1", 1)
     if benchmark == "custom_op_node":
         return custom_op_node(ort)
+    if benchmark.startswith("dispatch_"):
+        return dispatch(ort, int(benchmark.removeprefix("dispatch_")))
     if benchmark == "native_node":
         return native_node(ort)
     if benchmark == "external_session":

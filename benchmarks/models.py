@@ -58,13 +58,13 @@ class GraphWriter:
         return helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
 
 
-def chain(op_type: str, length: int, domain: str = "", **attributes: object) -> onnx.ModelProto:
-    """Return `length` unary nodes in a row on a float32 [1, 4] tensor."""
+def chain(op_type: str, length: int, domain: str = "", elements: int = 4, **attributes: object) -> onnx.ModelProto:
+    """Return `length` unary nodes in a row on a float32 [1, elements] tensor."""
     writer = GraphWriter()
     value = "x"
     for i in range(length):
         value = writer.node(op_type, [value], "y" if i == length - 1 else f"t{i}", domain=domain, **attributes)
-    return writer.model({"x": [1, 4]}, {"y": [1, 4]}, [domain] if domain else [])
+    return writer.model({"x": [1, elements]}, {"y": [1, elements]}, [domain] if domain else [])
 
 
 def mlp(batch: int) -> onnx.ModelProto:

@@ -3,6 +3,7 @@
 
 Both sides run in turn, each measurement in a process of its own, so that neither one's threads nor its memory disturb
 the other. Prints `RATIO <name> <median> <min> <max>` over the rounds, ours divided by theirs: below 1 we are faster.
+`dispatch_checked` compares checked mode with a normal run. `dispatch` takes all whose names begin so, `all` everything.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy as np
 import onnx
 
 HERE = Path(__file__).resolve().parent
-OURS, THEIRS = "onnx_light_ort_host", "onnxruntime"
+OURS, THEIRS, CHECKED = "onnx_light_ort_host", "onnxruntime", "onnx_light_ort_host in checked mode"
 ROUNDS = 5
+DEMO = Path("packages", "host", "src", "onnx_light_ort_host", "demo")  # of the build directory
 
 # name: (benchmark of measure.py, threads)
 BENCHMARKS: dict[str, tuple[str, int]] = {
@@ -31,11 +33,21 @@ BENCHMARKS: dict[str, tuple[str, int]] = {
     "session_1000_nodes": ("session_1000_nodes", 1),
     "run_one_node": ("run_one_node", 1),
     "custom_op_node": ("custom_op_node", 1),
+    "dispatch_1": ("dispatch_1", 1),
+    "dispatch_4": ("dispatch_4", 1),
+    "dispatch_checked": ("dispatch_4", 1),
     "native_node": ("native_node", 1),
     "external_1gib_session": ("external_session", 1),
     "external_1gib_memory": ("external_memory", 1),
     **{f"{name}_t{threads}": (name, threads) for name in models.MODELS for threads in (1, 2)},
 }
+
+GROUPS = {"all": list(BENCHMARKS), "dispatch": [name for name in BENCHMARKS if name.startswith("dispatch_")]}
+
+
+def sides_of(name: str) -> tuple[str, str]:
+    """Return what a benchmark compares."""
+    return (CHECKED, OURS) if name == "dispatch_checked" else (OURS, THEIRS)
 
 
 def write_models(folder: Path) -> None:
@@ -44,42 +56,50 @@ def write_models(folder: Path) -> None:
     for length in (1, 1000):
         made[f"relu_{length}"] = models.chain("Relu", length)
         made[f"scale_{length}"] = models.chain("Scale", length, "fixtures", factor=1.0)
+        for elements in (1, 4):
+            add_two = models.chain("AddTwo", length, "onnx_light_ort.demo", elements)
+            made[f"add_two_{length}_of_{elements}"] = add_two
     for name, model in made.items():
         onnx.save(model, folder / f"{name}.onnx")
         np.savez(folder / f"{name}.npz", **models.feeds(model))
     models.write_external(folder)
 
 
-def measure(module: str, benchmark: str, threads: int, env: dict[str, str]) -> float:
+def measure(side: str, benchmark: str, threads: int, env: dict[str, str]) -> float:
     """Return one measurement: microseconds, or MiB."""
+    module = THEIRS if side == THEIRS else OURS
+    env = {**env, "ONNX_LIGHT_ORT_CHECKED": "1" if side == CHECKED else "0"}
     command = [sys.executable, str(HERE / "measure.py"), module, benchmark, str(threads)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"{module} {benchmark}: exit code {done.returncode}\n{done.stderr}")
+        raise SystemExit(f"{side} {benchmark}: exit code {done.returncode}\n{done.stderr}")
     return float(done.stdout.split("MEASURED", 1)[1])
 
 
 def main(names: list[str]) -> int:
-    chosen = [name for name in names if name != "all"] or list(BENCHMARKS)
+    chosen = [one for name in names or ["all"] for one in GROUPS.get(name, [name])]
     unknown = sorted(set(chosen) - set(BENCHMARKS))
     if unknown:
-        print(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
+        print(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join([*BENCHMARKS, *GROUPS])}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         write_models(Path(folder))
         library = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"]) / "add_two.so"
-        env = {**os.environ, "BENCHMARK_MODELS": folder, "BENCHMARK_LIBRARY": str(library)}
+        lean = Path(os.environ["ONNX_LIGHT_ORT_BUILD"]) / DEMO / "libadd_two.so"
+        libraries = {"BENCHMARK_LIBRARY": str(library), "BENCHMARK_LEAN_LIBRARY": str(lean)}
+        env = {**os.environ, "BENCHMARK_MODELS": folder, **libraries}
         for name in chosen:
             benchmark, threads = BENCHMARKS[name]
+            sides = sides_of(name)
             pairs = []
             for round_number in range(ROUNDS):
-                sides = (OURS, THEIRS) if round_number % 2 == 0 else (THEIRS, OURS)
-                taken = {side: measure(side, benchmark, threads, env) for side in sides}
-                pairs.append((taken[OURS], taken[THEIRS]))
+                order = sides if round_number % 2 == 0 else sides[::-1]
+                taken = {side: measure(side, benchmark, threads, env) for side in order}
+                pairs.append(tuple(taken[side] for side in sides))
             ratios = [ours / theirs for ours, theirs in pairs]
-            ours, theirs = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
+            first, second = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
             scale, unit = (1, "MiB") if name.endswith("_memory") else (1000, "ns")
-            print(f"# {name}: ours {ours * scale:.0f} {unit}, onnxruntime {theirs * scale:.0f} {unit}")
+            print(f"# {name}: {sides[0]} {first * scale:.0f} {unit}, {sides[1]} {second * scale:.0f} {unit}")
             print(f"RATIO {name} {statistics.median(ratios):.3f} {min(ratios):.3f} {max(ratios):.3f}", flush=True)
     return 0
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one more node of a custom operator costs: no memory and no lock, once a session has warmed up."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import models
+import onnx
+import pytest
+
+DEMO = Path("packages", "host", "src", "onnx_light_ort_host", "demo", "libadd_two.so")  # of the build directory
+RUNS = 20
+CHILD = f"""
+import ctypes, json, sys
+import numpy as np
+import onnx_light_ort_host as ort
+counter, library, threads, *paths = sys.argv[1:]
+counter = ctypes.CDLL(counter)
+counts = counter.CountedAllocations, counter.CountedLocks
+for count in counts:
+    count.restype = ctypes.c_long
+costs = []
+for path in paths:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = int(threads)
+    options.register_custom_ops_library(library)
+    session = ort.InferenceSession(path, options)
+    (entry,) = session.get_inputs()
+    feeds = {{"x": np.zeros(entry.shape, np.float32)}}
+    for _ in range(3):
+        session.run(None, feeds)
+    taken = []
+    for _ in range({RUNS}):
+        before = [count() for count in counts]
+        session.run(None, feeds)
+        taken.append([count() - start for count, start in zip(counts, before)])
+    costs.append([min(column) for column in zip(*taken)])
+print(json.dumps([long - short for short, long in zip(*costs)]))
+"""
+
+
+@pytest.fixture
+def cost(fixtures, tmp_path, run_python):
+    """Return a function that counts what 999 more nodes take in a run: allocations and locks."""
+
+    def measure(op_type, domain, library, elements=4, threads=1, checked=False):
+        paths = [tmp_path / f"{length}.onnx" for length in (1, 1000)]
+        for path, length in zip(paths, (1, 1000), strict=True):
+            onnx.save(models.chain(op_type, length, domain, elements), path)
+        counter = fixtures / "libc_calls.so"
+        env = {"LD_PRELOAD": str(counter), "ONNX_LIGHT_ORT_CHECKED": str(int(checked))}
+        return json.loads(run_python(CHILD, counter, library, threads, *paths, **env).stdout)
+
+    return measure
+
+
+@pytest.fixture
+def demo():
+    """Return the path of the demo's library, which allocates nothing itself."""
+    return Path(os.environ["ONNX_LIGHT_ORT_BUILD"]) / DEMO
+
+
+@pytest.mark.interposes
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("elements", [1, 4])
+def test_a_node_of_a_library_takes_no_memory_and_no_lock(cost, demo, elements, threads):
+    assert cost("AddTwo", "onnx_light_ort.demo", demo, elements, threads) == [0, 0]
+
+
+@pytest.mark.interposes
+def test_a_native_node_takes_neither(cost, demo):
+    assert cost("Relu", "", demo) == [0, 0]
+
+
+@pytest.mark.interposes
+def test_what_a_library_allocates_is_counted(cost, fixtures):
+    """Scale of the fixture keeps the extents of its input in a vector of its own."""
+    allocations, locks = cost("Scale", "fixtures", fixtures / "add_two.so")
+    assert (allocations, locks) == (999, 0)
+
+
+@pytest.mark.interposes
+def test_the_locks_of_checked_mode_are_counted(cost, demo):
+    allocations, locks = cost("AddTwo", "onnx_light_ort.demo", demo, checked=True)
+    assert allocations >= 999
+    assert locks >= 999
