@@ -80,7 +80,8 @@ def main(names: list[str]) -> int:
     chosen = [one for name in names or ["all"] for one in GROUPS.get(name, [name])]
     unknown = sorted(set(chosen) - set(BENCHMARKS))
     if unknown:
-        print(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join([*BENCHMARKS, *GROUPS])}", file=sys.stderr)
+        known = ", ".join([*BENCHMARKS, *GROUPS])
+        print(f"no such benchmark: {', '.join(unknown)}; there are: {known}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         write_models(Path(folder))
