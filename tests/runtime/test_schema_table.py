@@ -18,10 +18,9 @@ OPTIONS = {
 
 
 def known_types(types: Any) -> set[str]:
-    """Return the type strings that the runtime tells apart; it has no float6 types and lumps the rest together."""
-    tensors = {t for t in types if "float6" not in t}
-    plain = {t for t in tensors if "map(" not in t}
-    return plain | ({"other types"} if tensors != plain else set())
+    """Return the type strings that the runtime tells apart; it lumps maps together."""
+    plain = {t for t in types if "map(" not in t}
+    return plain | ({"other types"} if set(types) != plain else set())
 
 
 def same_default(ours: Any, attribute: OpSchema.Attribute) -> bool:

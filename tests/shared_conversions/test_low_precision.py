@@ -21,12 +21,15 @@ WHOLE_BYTES = {
     "float8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "float8e8m0": ml_dtypes.float8_e8m0fnu,
 }
+SIX_BITS = np.arange(64, dtype=np.uint8)
 PACKED = {
     "int4": (ml_dtypes.int4, range(-8, 8)),
     "uint4": (ml_dtypes.uint4, range(16)),
     "int2": (ml_dtypes.int2, range(-2, 2)),
     "uint2": (ml_dtypes.uint2, range(4)),
     "float4e2m1": (ml_dtypes.float4_e2m1fn, [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2, -3, -4, -6]),
+    "float6e2m3": (ml_dtypes.float6_e2m3fn, SIX_BITS.view(ml_dtypes.float6_e2m3fn)),
+    "float6e3m2": (ml_dtypes.float6_e3m2fn, SIX_BITS.view(ml_dtypes.float6_e3m2fn)),
 }
 
 
@@ -51,7 +54,7 @@ def test_bits_in_an_integer_type_are_not_taken_for_it(name, scalar, refuses):
     )
 
 
-@pytest.mark.parametrize("count", range(10))
+@pytest.mark.parametrize("count", [*range(10), 64])
 @pytest.mark.parametrize(("name", "scalar", "values"), [(name, *rest) for name, rest in PACKED.items()])
 def test_packed_types_are_packed_as_onnx_packs_them(name, scalar, values, count):
     array = np.resize(np.array(list(values), np.float32), count).astype(scalar)

@@ -9,7 +9,6 @@ coded, strings are a length and bytes.
 from __future__ import annotations
 
 import argparse
-import re
 import struct
 import sys
 from collections import defaultdict
@@ -21,7 +20,7 @@ from onnx.defs import OpSchema
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 
 # Element types of conversions::ElementType by ONNX number. Types that it lacks are left out of every type set.
-ELEMENT_BITS = {name.lower(): number for name, number in onnx.TensorProto.DataType.items() if 0 < number <= 26}
+ELEMENT_BITS = {name.lower(): number for name, number in onnx.TensorProto.DataType.items() if 0 < number <= 28}
 KINDS = ("tensor(", "seq(tensor(", "optional(tensor(", "optional(seq(tensor(")
 INFINITE = 2**31 - 1
 OPTIONS = {
@@ -29,7 +28,6 @@ OPTIONS = {
     OpSchema.FormalParameterOption.Optional: 1,
     OpSchema.FormalParameterOption.Variadic: 2,
 }
-UNKNOWN_TYPE = re.compile(r"^[a-z(]*\((float6e2m3|float6e3m2)\)+$")
 
 
 def unsigned(value: int) -> bytes:
@@ -66,7 +64,7 @@ def type_set(types: list[str]) -> tuple[int, int, int, int, bool]:
                 masks[kind] |= 1 << ELEMENT_BITS[element]
                 break
         else:
-            other = other or not UNKNOWN_TYPE.match(name)
+            other = other or not name.startswith(KINDS)
     return (masks[0], masks[1], masks[2], masks[3], other)
 
 

@@ -25,8 +25,8 @@ std::optional<std::size_t> CheckedByteSize(ElementType type, int64_t count) noex
   const auto elements = static_cast<uint64_t>(count);
   uint64_t bytes = 0;
   if (IsSubByte(type)) {
-    const uint64_t per_byte = 8 / static_cast<uint64_t>(Info(type).bits);
-    bytes = elements / per_byte + (elements % per_byte != 0);
+    const auto bits = static_cast<uint64_t>(Info(type).bits);  // eight elements fill as many bytes
+    bytes = elements / 8 * bits + (elements % 8 * bits + 7) / 8;
   } else {
     const uint64_t width =
         type == ElementType::kString ? sizeof(std::string) : static_cast<uint64_t>(Info(type).bits) / 8;

@@ -37,6 +37,9 @@ constexpr std::array<ElementTypeInfo, kElementTypeCount> kTable = {{
     {ElementType::kFloat8E8M0, 24, 26, "float8e8m0", 8, "float8_e8m0fnu", 1},
     {ElementType::kUint2, 25, 24, "uint2", 2, "uint2", 1},
     {ElementType::kInt2, 26, 25, "int2", 2, "int2", 1},
+    // The pinned ABI has no number for these two: a plugin is told "undefined".
+    {ElementType::kFloat6E2M3, 27, 0, "float6e2m3", 6, "float6_e2m3fn", 1},
+    {ElementType::kFloat6E3M2, 28, 0, "float6e3m2", 6, "float6_e3m2fn", 1},
 }};
 
 constexpr bool RowsAreInOrder() {

@@ -94,10 +94,23 @@ static void PacksTheFirstElementIntoTheLowBits() {
   CHECK(five[0] == 0xFF && five[1] == 0 && five[2] == 0xFE && five[3] == 1 && five[4] == 0xFE);
 }
 
+// onnx.proto: byte0 = x0 | (x1 & 3) << 6; byte1 = x1 >> 2 | (x2 & 15) << 4; byte2 = x2 >> 4 | x3 << 2.
+static void SixBitElementsLieAcrossBytes() {
+  const uint8_t codes[] = {0x3F, 0x15, 0x22, 0x01, 0xFF};  // of the last only the low 6 bits belong to the element
+  uint8_t packed[5] = {0, 0, 0, 0, 0xEE};
+  PackSubByte(ElementType::kFloat6E2M3, codes, 5, packed);
+  CHECK(packed[0] == (0x3F | (0x15 & 3) << 6) && packed[1] == (0x15 >> 2 | (0x22 & 15) << 4));
+  CHECK(packed[2] == (0x22 >> 4 | 0x01 << 2) && packed[3] == 0x3F && packed[4] == 0xEE);
+  uint8_t unpacked[5];
+  UnpackSubByte(ElementType::kFloat6E3M2, packed, 5, unpacked);
+  CHECK(std::memcmp(unpacked, codes, 4) == 0 && unpacked[4] == 0x3F);
+}
+
 int main() {
   BuffersAreAligned();
   SizesThatCannotBeAreBadAlloc();
   StringsAreConstructed();
   ViewsAreCheckedBeforeAnythingIsRead();
   PacksTheFirstElementIntoTheLowBits();
+  SixBitElementsLieAcrossBytes();
 }

@@ -44,11 +44,15 @@ static void Bytes() {
 static void PackedTypesRoundUpToAByte() {
   const std::size_t four_bit[] = {0, 1, 1, 2, 2, 3};
   const std::size_t two_bit[] = {0, 1, 1, 1, 1, 2};
+  const std::size_t six_bit[] = {0, 1, 2, 3, 3, 4};
   for (int64_t n = 0; n < 6; ++n) {
     CHECK(CheckedByteSize(ElementType::kInt4, n) == four_bit[n]);
     CHECK(CheckedByteSize(ElementType::kUint2, n) == two_bit[n]);
+    CHECK(CheckedByteSize(ElementType::kFloat6E2M3, n) == six_bit[n]);
   }
   CHECK(CheckedByteSize(ElementType::kUint4, kMax) == std::size_t{1} << 62);
+  // 6 * (2^63 - 1) / 8 rounded up; the product itself has 66 bits.
+  CHECK(CheckedByteSize(ElementType::kFloat6E3M2, kMax) == std::size_t{3} << 61);
 }
 
 static void ByteSizesThatDoNotFit() {

@@ -176,8 +176,9 @@ std::vector<FormalParameter> MakeFormals(const CustomOpArguments& arguments, std
 
 TypeSet AnyTensor() {
   TypeSet types = TypeSet::AllTensors();
-  for (const ElementType excluded : {ElementType::kComplex64, ElementType::kComplex128, ElementType::kFloat8E8M0,
-                                     ElementType::kUint2, ElementType::kInt2}) {
+  for (const ElementType excluded :
+       {ElementType::kComplex64, ElementType::kComplex128, ElementType::kFloat8E8M0, ElementType::kUint2,
+        ElementType::kInt2, ElementType::kFloat6E2M3, ElementType::kFloat6E3M2}) {
     types.tensors &= ~(uint32_t{1} << conversions::ToOnnx(excluded));
   }
   return types;

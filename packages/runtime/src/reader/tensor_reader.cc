@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conversions/checked_size.h"
+#include "conversions/packing.h"
 #include "light/error.h"
 
 namespace light {
@@ -186,8 +187,11 @@ uint32_t FieldOf(ElementType type) {
   }
 }
 
+/// Types whose elements lie across bytes: packed in raw_data, and one an entry in int32_data.
+bool IsSixBit(ElementType type) { return conversions::Info(type).bits == 6; }
+
 std::size_t EntriesOf(ElementType type, std::size_t count, std::size_t bytes) {
-  if (conversions::IsSubByte(type)) return bytes;
+  if (conversions::IsSubByte(type) && !IsSixBit(type)) return bytes;
   return type == ElementType::kComplex64 || type == ElementType::kComplex128 ? 2 * count : count;
 }
 
@@ -253,6 +257,12 @@ void NormaliseBools(Tensor& tensor) {
   for (int64_t i = 0; i < tensor.element_count(); ++i) bytes[i] = bytes[i] != 0;
 }
 
+void DecodeSixBit(const WireCursor& cursor, const DataField& field, Tensor& tensor) {
+  std::vector<uint8_t> codes(field.entries);
+  DecodeVarints(cursor, field, codes.data(), 0, 63);
+  conversions::PackSubByte(tensor.type(), codes.data(), codes.size(), tensor.Data<uint8_t>());
+}
+
 void DecodeField(const WireCursor& cursor, const DataField& field, Tensor& tensor) {
   switch (tensor.type()) {
     case ElementType::kFloat:
@@ -287,6 +297,9 @@ void DecodeField(const WireCursor& cursor, const DataField& field, Tensor& tenso
     case ElementType::kBool:
       DecodeVarints(cursor, field, tensor.Data<uint8_t>(), 0, 255);
       return NormaliseBools(tensor);
+    case ElementType::kFloat6E2M3:
+    case ElementType::kFloat6E3M2:
+      return DecodeSixBit(cursor, field, tensor);
     default:  // float8 and packed types: one byte an entry, which some writers take as signed
       return DecodeVarints(cursor, field, tensor.Data<uint8_t>(), -128, 255);
   }

@@ -37,15 +37,17 @@ enum class ElementType : int32_t {
   kFloat8E8M0 = 24,
   kUint2 = 25,
   kInt2 = 26,
+  kFloat6E2M3 = 27,
+  kFloat6E3M2 = 28,
 };
 
-inline constexpr int32_t kElementTypeCount = 27;
+inline constexpr int32_t kElementTypeCount = 29;
 
 /// One row of the element type table.
 struct ElementTypeInfo {
   ElementType type;
   int32_t onnx;            ///< TensorProto.DataType
-  int32_t ort;             ///< ONNXTensorElementDataType; differs from `onnx` for 24 to 26
+  int32_t ort;             ///< ONNXTensorElementDataType; differs from `onnx` from 24 on; 0 if it has none
   const char* name;        ///< lower-case name of the type in ONNX type strings, as in `tensor(float)`
   int bits;                ///< bits of one element; 0 for undefined and string
   const char* numpy_name;  ///< numpy dtype name, or the ml_dtypes name; nullptr if there is none
@@ -68,7 +70,7 @@ inline int32_t ToOnnx(ElementType type) noexcept { return Info(type).onnx; }
 inline int32_t ToOrt(ElementType type) noexcept { return Info(type).ort; }
 inline const char* Name(ElementType type) noexcept { return Info(type).name; }
 
-/// True for types whose elements do not fill whole bytes (4-bit and 2-bit types), packed in memory.
+/// True for types whose elements do not fill whole bytes (2-bit, 4-bit and 6-bit types), packed in memory.
 inline bool IsSubByte(ElementType type) noexcept {
   const int bits = Info(type).bits;
   return bits > 0 && bits < 8;
