@@ -116,7 +116,7 @@ void TestSequences() {
   spy.answer = {Value(Sequence{kFloats, {Floats({1}), Floats({2, 3})}})};
   const auto outputs = session->Run({Value(Sequence{kFloats, {}}), Floats({1})});
   CHECK((spy.input_kinds == std::vector{Value::Kind::kSequence, Value::Kind::kTensor}));
-  CHECK(outputs[0].sequence().elements.at(1).tensor().element_count() == 2);
+  CHECK(outputs[0].sequence().elements[1].tensor().element_count() == 2);
 }
 
 void TestOmittedOutputs() {

@@ -175,6 +175,30 @@ g (int64 m, float[N] x, bool c) => (float[M] y) {
 """
 
 
+def test_sequences_that_grow_from_one_do_not_see_each_other() -> None:
+    session = session_of("""
+      g (int64 m, seq(int64) s) => (seq(int64) long, seq(int64) last, seq(int64) front) {
+        go = Constant <value = bool {1}> ()
+        long, last, front = Loop (m, go, s, s, s) <
+          body = b (int64 i, bool c, seq(int64) grown, seq(int64) other, seq(int64) turned)
+              => (bool d, seq(int64) u, seq(int64) v, seq(int64) w) {
+            d = Identity (c)
+            u = SequenceInsert (grown, i)
+            n = Neg (i)
+            v = SequenceInsert (grown, n)
+            zero = Constant <value = int64 {0}> ()
+            w = SequenceInsert (turned, i, zero)
+          }>
+      }""")
+    feed = [np.array(7), np.array(8)]
+    for _ in range(2):
+        long, last, front = session.run(None, {"m": np.array(20), "s": feed})
+        assert long == [7, 8, *range(20)]
+        assert last == [7, 8, *range(19), -19]
+        assert front == [*reversed(range(20)), 7, 8]
+    assert feed == [7, 8]
+
+
 def test_nested_bodies_see_outer_values() -> None:
     session = session_of(NESTED)
     x = np.array([1, 10], np.float32)

@@ -98,9 +98,16 @@ cdef extern from "light/value.h" namespace "light" nogil:
         kSequence
         kOptional
 
+    cdef cppclass Value
+
+    cdef cppclass ValueList:
+        size_t size() noexcept
+        void push_back(Value value) except +
+        const Value& operator[](size_t i) noexcept
+
     cdef cppclass Sequence:
         ValueType element_type
-        vector[Value] elements
+        ValueList elements
 
     cdef cppclass Value:
         Value() noexcept
@@ -253,6 +260,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         void SetInputValue(size_t i, Value value) except +RaiseHostError
         Value& output(size_t i) noexcept
         void Clear() noexcept
+        void SetInterrupt(cbool (*interrupted)(void*) noexcept, void* context) noexcept
 
 
 cdef extern from *:
@@ -313,6 +321,7 @@ cdef extern from *:
         explicit PendingCall(ort_host::Session& session) : run(session) {}
         ort_host::RunCall run;
         std::vector<PyObject*> borrowed;
+        PyObject* interrupt = nullptr;  // owned: what a signal handler raised while the run was under way
     };
     // The output's memory, which the call gives up.
     static std::shared_ptr<void> TakeOwner(light::Tensor& tensor) {
@@ -325,4 +334,5 @@ cdef extern from *:
         PendingCall(CppSession& session) except +RaiseHostError
         RunCall run
         vector[PyObject*] borrowed
+        PyObject* interrupt
     shared_ptr[void] TakeOwner(Tensor& tensor)

@@ -45,7 +45,7 @@ cdef Value value_of(object given, const ValueType& type, const string& where, ve
 cdef object object_of(const Value& value, const string& where):
     """Returns an array, a list, what an optional holds, or None, all with memory of their own."""
     cdef shared_ptr[void] nobody
-    cdef const vector[Value]* elements
+    cdef const ValueList* elements
     cdef PyObject* made
     cdef Tensor* tensor
     cdef size_t i

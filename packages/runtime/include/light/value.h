@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <initializer_list>
 #include <memory>
-#include <vector>
 
 #include "light/tensor.h"
 #include "light/value_type.h"
@@ -11,10 +13,35 @@ namespace light {
 
 class Value;
 
+/// A list of values. Copies share the elements, so a copy costs none; appending to the longest of them costs none
+/// either, which makes a loop that builds a list linear. Copies may be appended to from several threads at once.
+class ValueList {
+ public:
+  ValueList() = default;
+  ValueList(std::initializer_list<Value> values);
+
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  const Value& operator[](std::size_t i) const noexcept;
+  const Value* begin() const noexcept;
+  const Value* end() const noexcept;
+
+  void push_back(Value value);
+  /// Makes room for `capacity` elements in all.
+  void reserve(std::size_t capacity);
+
+ private:
+  struct Storage;
+  void Move(std::size_t capacity);
+
+  std::shared_ptr<Storage> storage_;
+  std::size_t count_ = 0;
+};
+
 /// A sequence of values of one type.
 struct Sequence {
   ValueType element_type;
-  std::vector<Value> elements;
+  ValueList elements;
 };
 
 /// What flows along an edge at run time: a tensor, a sequence, an optional, or nothing.
@@ -54,5 +81,17 @@ class Value {
   Tensor tensor_;
   std::shared_ptr<void> compound_;  // Sequence, or Value for an optional
 };
+
+/// Elements of a list that never move; each copy of the list sees the first `count_` of them.
+struct ValueList::Storage {
+  explicit Storage(std::size_t n) : values(new Value[n]), capacity(n) {}
+  std::unique_ptr<Value[]> values;
+  std::size_t capacity;
+  std::atomic<std::size_t> used = 0;  // elements that some copy has taken: who raises it by one owns that element
+};
+
+inline const Value& ValueList::operator[](std::size_t i) const noexcept { return storage_->values[i]; }
+inline const Value* ValueList::begin() const noexcept { return storage_ == nullptr ? nullptr : storage_->values.get(); }
+inline const Value* ValueList::end() const noexcept { return begin() + count_; }
 
 }  // namespace light

@@ -150,7 +150,7 @@ class SequenceMap final : public KernelBase {
         io.Bind(i, input.kind() == Value::Kind::kSequence ? input.sequence().elements[k] : input);
       }
       io.Run();
-      for (std::size_t i = 0; i < results.size(); ++i) results[i].elements.emplace_back(std::move(io.tensors[i]));
+      for (std::size_t i = 0; i < results.size(); ++i) results[i].elements.push_back(std::move(io.tensors[i]));
     }
     for (std::size_t i = 0; i < results.size(); ++i) context.SetOutputValue(i, Value(std::move(results[i])));
   }

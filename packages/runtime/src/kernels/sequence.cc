@@ -38,7 +38,7 @@ class SequenceConstruct final : public KernelBase {
   void Run(RuntimeContext& context) override {
     Sequence result;
     for (std::size_t i = 0; i < context.input_count(); ++i) {
-      result.elements.emplace_back(Required(context, i, "inputs").Clone());
+      result.elements.push_back(Required(context, i, "inputs").Clone());
     }
     result.element_type = ValueType::Tensor(result.elements[0].tensor().type(), Shape());
     context.SetOutputValue(0, Value(std::move(result)));
@@ -82,10 +82,14 @@ class SequenceInsert final : public KernelBase {
     const Tensor* position = context.Input(2);
     const std::size_t count = sequence.elements.size();
     const std::size_t at = position == nullptr ? count : ReadPosition(*position, count, 1);
-    Sequence result{sequence.element_type, {}};
-    result.elements.reserve(count + 1);
-    result.elements = sequence.elements;
-    result.elements.insert(result.elements.begin() + static_cast<std::ptrdiff_t>(at), Value(tensor.Clone()));
+    Sequence result = sequence;
+    if (at < count) {
+      result.elements = {};
+      result.elements.reserve(count + 1);
+      for (std::size_t i = 0; i < at; ++i) result.elements.push_back(sequence.elements[i]);
+    }
+    result.elements.push_back(tensor.Clone());
+    for (std::size_t i = at; i < count; ++i) result.elements.push_back(sequence.elements[i]);
     context.SetOutputValue(0, Value(std::move(result)));
   }
 };
@@ -94,12 +98,16 @@ class SequenceErase final : public KernelBase {
  public:
   explicit SequenceErase(const KernelInfo&) {}
   void Run(RuntimeContext& context) override {
-    Sequence result = context.InputValue(0).sequence();
-    const std::size_t count = result.elements.size();
+    const Sequence& sequence = context.InputValue(0).sequence();
+    const std::size_t count = sequence.elements.size();
     const Tensor* position = context.Input(1);
     if (count == 0) FailArgument(InputLabel(0, "input_sequence") + ": must have an element to erase, got none");
     const std::size_t at = position == nullptr ? count - 1 : ReadPosition(*position, count, 0);
-    result.elements.erase(result.elements.begin() + static_cast<std::ptrdiff_t>(at));
+    Sequence result{sequence.element_type, {}};
+    result.elements.reserve(count - 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i != at) result.elements.push_back(sequence.elements[i]);
+    }
     context.SetOutputValue(0, Value(std::move(result)));
   }
 };
@@ -125,7 +133,7 @@ class SplitToSequence final : public KernelBase {
         dims.Resize(dims.rank() - 1);
         part.Reshape(input.type(), dims);
       }
-      result.elements.emplace_back(std::move(part));
+      result.elements.push_back(std::move(part));
       first += length;
     }
     context.SetOutputValue(0, Value(std::move(result)));
