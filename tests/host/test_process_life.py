@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -125,33 +126,78 @@ sys.cycle = alive, sys  # outlives the modules
     )
 
 
-def test_ctrl_c_during_a_run_raises_when_the_run_is_over(tmp_path: Any) -> None:
-    """The run itself is not torn apart: KeyboardInterrupt comes after it, and the session works on."""
-    source = (
-        COMMON
-        + """
-loop = session('''g (int64 m, float[N] x) => (float[N] y) {
+ENDLESS_LOOP = """g (float[N] x) => (float[N] y) {
+  m = Constant <value = int64 {9223372036854775807}> ()
   y = Loop (m, , x) < body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w) {
     d = Identity (c)
-    w = Tanh (v)
+    w = BODY
   } >
-}''', threads=1)
-x = np.ones(100_000, np.float32)
-print("ready", flush=True)
-try:
-    while True:
-        loop.run(None, {"m": np.array(200), "x": x})
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-assert loop.run(None, {"m": np.array(0), "x": x})[0].tolist() == x.tolist()
+}"""
+# Each step takes a while in the first, next to nothing in the second.
+ENDLESS_BODIES = {"slow": "Tanh (v)", "fast": "Identity (v)"}
+
+
+@pytest.mark.parametrize("body", ENDLESS_BODIES)
+def test_ctrl_c_ends_a_run(body: str) -> None:
+    """KeyboardInterrupt comes out of a run that would never end, and the session works on."""
+    source = (
+        COMMON
+        + f"""
+loop = session({ENDLESS_LOOP.replace("BODY", ENDLESS_BODIES[body])!r}, threads=1)
+x = np.ones(1_000_000 if {body == "slow"} else 1, np.float32)
+for _ in range(2):
+    print("ready", flush=True)
+    try:
+        loop.run(None, {{"x": x}})
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
 print("works", flush=True)
 """
     )
-    child = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, env=os.environ.copy())
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.2)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=120)
-    assert out == "interrupted\nworks\n"
+    command = [sys.executable, "-c", source]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ.copy()) as child:
+        watchdog = threading.Timer(60, child.kill)
+        watchdog.start()
+        assert child.stdout is not None
+        for _ in range(2):
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(0.2)
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+        assert child.stdout.read() == "works\n"
+        watchdog.cancel()
     assert child.returncode == 0
+
+
+def test_what_a_signal_handler_raises_ends_a_run(run_python: Any) -> None:
+    """Only in the main thread: a run in another one goes on, and its results are whole."""
+    source = (
+        COMMON
+        + f"""
+import signal, threading
+endless = session({ENDLESS_LOOP.replace("BODY", "Identity (v)")!r}, threads=1)
+counted = session('''g (int64 m, float[N] x) => (float[N] y) {{
+  y = Loop (m, , x) < body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w) {{
+    d = Identity (c)
+    one = Constant <value = float {{1.0}}> ()
+    w = Add (v, one)
+  }} >
+}}''', threads=1)
+results = []
+def count():
+    results.append(counted.run(None, {{"m": np.array(1_000_000), "x": np.zeros(1, np.float32)}})[0])
+def too_late(*_):
+    raise TimeoutError("too late")
+signal.signal(signal.SIGALRM, too_late)
+other = threading.Thread(target=count)
+other.start()
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try:
+    endless.run(None, {{"x": np.ones(1, np.float32)}})
+except TimeoutError as error:
+    print(error)
+other.join()
+print(results[0].tolist())
+"""
+    )
+    assert run_python(source).stdout == "too late\n[1000000.0]\n"

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,6 +139,10 @@ class RunCall final : public light::BoundaryIo {
   /// Takes a value of any kind for the next Run; memory that nothing in it owns is borrowed likewise.
   void SetInputValue(std::size_t i, light::Value value);
 
+  /// Has `interrupted(context)` asked now and then, between nodes and on the process's main thread only: true ends the
+  /// run with a HostError. It may take a lock that Run's caller has given up.
+  void SetInterrupt(bool (*interrupted)(void*), void* context) noexcept;
+
   /// Checks the inputs and runs. On failure nothing counts as produced.
   void Run();
   /// Output `i` of the last Run. A tensor has its own storage: Tensor::owner() keeps it alive on its own. What a
@@ -149,12 +154,18 @@ class RunCall final : public light::BoundaryIo {
   const light::Value& Input(std::size_t i) override { return inputs_[i]; }
   light::Tensor& CreateOutput(std::size_t i, light::ElementType type, std::span<const int64_t> dims) override;
   void SetOutput(std::size_t i, light::Value value) override;
+  light::Cancellation* cancellation() noexcept override;
 
  private:
+  static void CheckInterrupt(void* self);
+
   Session& session_;
   std::vector<light::Value> inputs_;
   std::vector<light::Value> outputs_;
   std::size_t charged_ = 0;  // bytes of outputs, while Run is under way
+  bool (*interrupted_)(void*) = nullptr;
+  void* interrupt_context_ = nullptr;
+  std::optional<light::Cancellation> cancellation_;  // of the Run under way
 };
 
 }  // namespace ort_host

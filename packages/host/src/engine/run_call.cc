@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <utility>
 
 #include "engine/engine.h"
@@ -12,6 +15,12 @@ void CheckIndex(std::size_t i, std::size_t count) {
   throw HostError(ORT_INVALID_ARGUMENT, "run: input index out of range, the model has " + std::to_string(count) +
                                             " inputs, got " + std::to_string(i));
 }
+
+/// Least time between two questions whether the run is to end.
+constexpr auto kInterruptInterval = std::chrono::milliseconds(50);
+
+/// Signals are handled there alone. In a forked child it is the thread that forked.
+bool OnMainThread() noexcept { return ::syscall(SYS_gettid) == ::getpid(); }
 
 }  // namespace
 
@@ -38,7 +47,21 @@ void RunCall::SetInputValue(std::size_t i, light::Value value) {
   inputs_[i] = std::move(value);
 }
 
+void RunCall::SetInterrupt(bool (*interrupted)(void*), void* context) noexcept {
+  interrupted_ = interrupted;
+  interrupt_context_ = context;
+}
+
+light::Cancellation* RunCall::cancellation() noexcept { return cancellation_ ? &*cancellation_ : nullptr; }
+
+void RunCall::CheckInterrupt(void* self) {
+  const auto* const call = static_cast<const RunCall*>(self);
+  if (OnMainThread() && call->interrupted_(call->interrupt_context_))
+    throw light::Error(light::ErrorCode::kFail, "the run was interrupted");
+}
+
 void RunCall::Run() {
+  if (interrupted_ != nullptr) cancellation_.emplace(CheckInterrupt, this, kInterruptInterval);
   for (light::Value& output : outputs_) output.Reset();
   light::Session& session = session_.impl().session();
   try {

@@ -4,6 +4,7 @@
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -27,6 +28,7 @@ from onnx_light_ort_host._engine cimport (
     TypeKind,
     Value,
     ValueKind,
+    ValueList,
     ValueType,
 )
 from onnx_light_shared.array_interface cimport ArrayInterface, ArrayView, kArrayInterfaceCapsule
@@ -94,6 +96,25 @@ cdef void release(PendingCall* call) noexcept:
     for i in range(call.borrowed.size()):
         Py_DECREF(<object>call.borrowed[i])
     call.borrowed.clear()
+
+
+cdef cbool interrupted(void* pending) noexcept with gil:
+    """Lets pending signals be handled, and tells whether a handler raised."""
+    cdef PendingCall* call = <PendingCall*>pending
+    try:
+        PyErr_CheckSignals()
+    except BaseException as error:
+        Py_INCREF(error)
+        call.interrupt = <PyObject*>error
+        return True
+    return False
+
+
+cdef object take_interrupt(PendingCall* call):
+    error = <object>call.interrupt
+    Py_DECREF(error)
+    call.interrupt = NULL
+    return error
 
 
 cdef class Session:
@@ -284,6 +305,7 @@ cdef class Session:
             indices = self.find_outputs(output_names)
         if self.idle.empty():
             call = new PendingCall(dereference(session))
+            call.run.SetInterrupt(interrupted, call)
         else:
             call = self.idle.back()
             self.idle.pop_back()
@@ -291,6 +313,8 @@ cdef class Session:
             self.feed(call, input_feed)
             with nogil:
                 failure = engine.AttemptRun(call.run)
+            if call.interrupt != NULL:
+                raise take_interrupt(call)
             engine.RethrowFailure(failure)
             return self.collect(call, indices)
         except ConversionError as error:

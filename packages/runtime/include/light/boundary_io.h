@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "light/cancellation.h"
 #include "light/tensor.h"
 #include "light/value.h"
 
@@ -21,6 +22,8 @@ class BoundaryIo {
   virtual Tensor& CreateOutput(std::size_t i, ElementType type, std::span<const int64_t> dims) = 0;
   /// Takes an output that is no tensor.
   virtual void SetOutput(std::size_t i, Value value) = 0;
+  /// What may end the run early; nullptr: nothing. Must live until the run returns.
+  virtual Cancellation* cancellation() noexcept { return nullptr; }
 };
 
 }  // namespace light

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "light/cancellation.h"
 #include "light/parallel.h"
 #include "light/tensor.h"
 #include "light/value.h"
@@ -48,6 +49,8 @@ class RuntimeContext {
   virtual void ParallelFor(int64_t total, double cost_per_unit, RangeFn body) = 0;
   /// What a hosted step needs to hand its host's threads on.
   virtual ParallelBackend& parallel() noexcept = 0;
+  /// For a kernel that runs programs of its own: what may end the run early; nullptr: nothing.
+  virtual Cancellation* cancellation() noexcept { return nullptr; }
 };
 
 }  // namespace light

@@ -243,9 +243,11 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
   auto frame = impl_->TakeFrame();
   impl_->Bind(*frame, boundary);
   StepContext context(impl_->plan, *frame, boundary, parallel, impl_->budget);
+  Cancellation* const cancellation = boundary.cancellation();
   try {
     for (const Step& step : impl_->steps) {
       context.Begin(step);
+      if (cancellation != nullptr) cancellation->Poll();
       if (step.is_hosted) parallel.Quiesce();
       step.kernel->Run(context);
       frame->scratch.Reset();

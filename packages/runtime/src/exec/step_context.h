@@ -63,6 +63,7 @@ class StepContext final : public RuntimeContext {
     parallel_.ParallelFor(total, cost_per_unit, body);
   }
   ParallelBackend& parallel() noexcept override { return parallel_; }
+  Cancellation* cancellation() noexcept override { return boundary_.cancellation(); }
 
  private:
   const Tensor* NotATensor(std::size_t i, const Value& value) const;

@@ -42,11 +42,16 @@ class BodyIo : public BoundaryIo {
       : context_(context), body_(body), inputs_(body.input_count(), nullptr) {}
 
   void Bind(std::size_t i, const Value& value) noexcept { inputs_[i] = &value; }
-  void Run() { body_.program().Run(*this, context_.parallel()); }
+  void Run() {
+    // A body may have no steps, and so no other place to ask.
+    if (Cancellation* const cancellation = context_.cancellation()) cancellation->Poll();
+    body_.program().Run(*this, context_.parallel());
+  }
 
   const Value& Input(std::size_t i) final {
     return i < inputs_.size() ? *inputs_[i] : context_.CaptureValue(body_.capture(i - inputs_.size()));
   }
+  Cancellation* cancellation() noexcept final { return context_.cancellation(); }
 
  protected:
   RuntimeContext& context() noexcept { return context_; }
