@@ -13,19 +13,31 @@ import faulthandler
 import resource
 import sys
 import time
-import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnx_light_ort_host as ort
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from onnx.backend.test.case import node as node_cases
+from seeds import DATA_FILE, DATA_SIZE, LARGEST_SEED, Seed, composed, corpus
 
 LONGEST_SECONDS = 20
 MOST_MEMORY = 6 << 30
-LARGEST_SEED = 1 << 14
 NUMBERS = [0, 1, 2, 7, 8, 127, 128, 255, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1]
+# What an entry of external data may be changed to.
+ENTRIES = {
+    "location": [DATA_FILE, "./" + DATA_FILE, "", ".", "..", "../" + DATA_FILE, "/etc/passwd", "absent", "a\0b"],
+    "offset": ["", "0", "1", "-1", "+1", " 1", "1e3", "0x10", "4080", "4081", "4096", str(2**63 - 1), str(2**64)],
+}
+ENTRIES["length"] = ENTRIES["offset"] + ["16", "17"]
+
+
+ROUND = settings(
+    max_examples=300, deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
 
 
 def varint(number: int) -> bytes:
@@ -35,15 +47,6 @@ def varint(number: int) -> bytes:
         out.append(number & 127 | 128)
         number >>= 7
     return bytes([*out, number])
-
-
-def corpus() -> list[bytes]:
-    """Return the models of onnx's own node tests, small ones."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cases = node_cases.collect_testcases(None)
-    models = {case.model.SerializeToString() for case in cases if case.model is not None}
-    return sorted(model for model in models if len(model) <= LARGEST_SEED)
 
 
 def mutate(model: bytes, other: bytes, edits: list[tuple[str, int, bytes]]) -> bytes:
@@ -64,63 +67,127 @@ def mutate(model: bytes, other: bytes, edits: list[tuple[str, int, bytes]]) -> b
     return bytes(data)
 
 
-def zeros_for(session: ort.InferenceSession) -> dict[str, object] | None:
-    """Return small feeds, or None if an input has no simple one."""
-    feeds: dict[str, object] = {}
-    for arg in session.get_inputs():
-        if not arg.type.startswith("tensor(") or arg.shape is None:
-            return None
-        shape = [extent if isinstance(extent, int) else 2 for extent in arg.shape]
-        if np.prod([float(extent) for extent in shape]) > 1 << 16:
-            return None
-        feeds[arg.name] = np.zeros(shape).tolist()
-    return feeds
+def tensors_of(model: onnx.ModelProto) -> list[onnx.TensorProto]:
+    """Return the initializers of a model, those of bodies too."""
+    graphs = [model.graph]
+    tensors: list[onnx.TensorProto] = []
+    while graphs:
+        graph = graphs.pop()
+        tensors += graph.initializer
+        graphs += [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+    return tensors
 
 
-def try_model(data: bytes) -> None:
-    """Make a session and run it; only exceptions of the package are expected."""
+def change_entry(model: bytes, tensor: int, key: str, value: str) -> bytes:
+    """Return `model` with an entry of the external data of one of its tensors set, or added."""
+    parsed = onnx.ModelProto.FromString(model)
+    tensors = [found for found in tensors_of(parsed) if found.external_data]
+    entries = tensors[tensor % len(tensors)].external_data
+    for entry in entries:
+        if entry.key == key:
+            entry.value = value
+            return parsed.SerializeToString()
+    entries.add(key=key, value=value)
+    return parsed.SerializeToString()
+
+
+def ones(type_name: str, shape: list[object] | None) -> object:
+    """Return a small value of a type; KeyError if there is no simple one."""
+    if type_name.startswith("optional("):
+        return None
+    if type_name.startswith("seq("):
+        return [ones(type_name[4:-1], [2]) for _ in range(2)]
+    extents = [extent if isinstance(extent, int) else 2 for extent in shape or []]
+    if not type_name.startswith("tensor(") or np.prod([float(extent) for extent in extents]) > 1 << 16:
+        raise KeyError(type_name)
+    number = onnx.TensorProto.DataType.Value(type_name.removeprefix("tensor(").removesuffix(")").upper())
+    if number == onnx.TensorProto.STRING:
+        return np.full(extents, "a", object)
+    return np.ones(extents, onnx.helper.tensor_dtype_to_np_dtype(number))
+
+
+def try_model(model: bytes | Path) -> bool:
+    """Make a session and run it; only exceptions of the package are expected. Returns whether it ran."""
     options = ort.SessionOptions()
     options.memory_limit_bytes = 1 << 28
     options.intra_op_num_threads = 1
     options.reference_fallback = False
     try:
-        session = ort.InferenceSession(data, options)
-        feeds = zeros_for(session)
-        if feeds is not None:
-            session.run(None, feeds)
-    except ort.OrtHostError:
-        pass
+        session = ort.InferenceSession(model, options)
+        feeds = {arg.name: ones(arg.type, arg.shape) for arg in session.get_inputs()}
+        session.run(None, feeds)
+    except (ort.OrtHostError, KeyError):
+        return False
+    return True
 
 
-def fuzz(seconds: float, folder: Path) -> int:
-    """Try models until the time is over and return how many there were."""
-    folder.mkdir(parents=True, exist_ok=True)
-    current = folder / "current.onnx"
-    seeds = corpus()
-    tried = 0
-    payload = st.one_of(st.binary(max_size=12), st.sampled_from([varint(number) for number in NUMBERS]))
-    kinds = st.sampled_from(["overwrite", "insert", "delete", "flip", "splice"])
-    edits = st.lists(st.tuples(kinds, st.integers(0, LARGEST_SEED), payload), min_size=1, max_size=6)
+class Fuzzer:
+    """Tries mutants of the seeds; the one under way lies in a folder with the files that it needs."""
 
-    @settings(
-        max_examples=1000, deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(st.integers(0, len(seeds) - 1), st.integers(0, len(seeds) - 1), edits)
-    def one_round(model: int, other: int, changes: list[tuple[str, int, bytes]]) -> None:
-        nonlocal tried
-        data = mutate(seeds[model], seeds[other], changes)
-        current.write_bytes(data)
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.current = folder / "current.onnx"
+        self.seeds = corpus()
+        self.composed = len(composed())
+        self.tried = self.ran = 0
+
+    def attempt(self, data: bytes, files: dict[str, bytes]) -> None:
+        """Try one mutant: from a file if it has files beside it."""
+        self.current.write_bytes(data)
+        for name, content in files.items():
+            (self.folder / name).write_bytes(content)
         faulthandler.dump_traceback_later(LONGEST_SECONDS, exit=True)
-        try_model(data)
+        self.ran += try_model(self.current if files else data)
         faulthandler.cancel_dump_traceback_later()
-        tried += 1
+        self.tried += 1
 
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        one_round()
-    current.unlink(missing_ok=True)
-    return tried
+    def mutate_bytes(self) -> Callable[[], None]:
+        """Return a round of mutants of all seeds by their bytes."""
+        payload = st.one_of(st.binary(max_size=12), st.sampled_from([varint(number) for number in NUMBERS]))
+        kinds = st.sampled_from(["overwrite", "insert", "delete", "flip", "splice"])
+        edits = st.lists(st.tuples(kinds, st.integers(0, LARGEST_SEED), payload), max_size=6)
+        # As many of the few composed models as of the many node tests.
+        first = len(self.seeds) - self.composed
+        index = st.one_of(st.integers(0, first - 1), st.integers(first, len(self.seeds) - 1))
+
+        @ROUND
+        @given(index, index, edits)
+        def one_round(model: int, other: int, changes: list[tuple[str, int, bytes]]) -> None:
+            seed = self.seeds[model]
+            self.attempt(mutate(seed.model, self.seeds[other].model, changes), seed.files)
+
+        return one_round
+
+    def mutate_external_data(self) -> Callable[[], None]:
+        """Return a round of models whose entries and data files do not fit each other."""
+        seed: Seed = self.seeds[-1]
+        entry = st.sampled_from(sorted(ENTRIES)).flatmap(
+            lambda key: st.tuples(st.just(key), st.sampled_from(ENTRIES[key]))
+        )
+        sizes = st.sampled_from([0, 1, 15, 16, 1028, DATA_SIZE - 1, DATA_SIZE, DATA_SIZE + 1, 3 * DATA_SIZE])
+
+        @ROUND
+        @given(st.lists(st.tuples(st.integers(0, 2), entry), max_size=3), sizes)
+        def one_round(changes: list[tuple[int, tuple[str, str]]], size: int) -> None:
+            model = seed.model
+            for tensor, (key, value) in changes:
+                model = change_entry(model, tensor, key, value)
+            content = (seed.files[DATA_FILE] * 3)[:size]
+            self.attempt(model, {DATA_FILE: content})
+
+        return one_round
+
+    def run(self, seconds: float) -> None:
+        """Try all seeds as they are, then mutants until the time is over."""
+        for seed in self.seeds:
+            self.attempt(seed.model, seed.files)
+        rounds = [self.mutate_bytes(), self.mutate_bytes(), self.mutate_external_data()]
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for one_round in rounds:
+                one_round()
+        self.current.unlink(missing_ok=True)
 
 
 def main() -> int:
@@ -132,8 +199,9 @@ def main() -> int:
     ort.set_default_logger_severity(4)  # most models are warned about
     if "libasan" not in Path("/proc/self/maps").read_text():  # a sanitizer reserves more than any limit
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    tried = fuzz(arguments.seconds, arguments.folder)
-    print(f"{tried} models, no crash, no hang, no exception but the package's own")
+    fuzzer = Fuzzer(arguments.folder)
+    fuzzer.run(arguments.seconds)
+    print(f"{fuzzer.tried} models, {fuzzer.ran} ran; no crash, no hang, no exception but the package's own")
     return 0
 
 
