@@ -12,6 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 # Start, end, axis and step of every second column from the last one to the first.
 BACKWARDS = {"start": np.array([-1]), "end": np.array([-100]), "axis": np.array([1]), "step": np.array([-2])}
+INDICES = np.zeros((1, 2, 3, 4), np.int64)
+SQUARE = {"kernel_shape": [2, 2]}
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
@@ -57,12 +59,42 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProt
     ("Softmax", {"a": ["n", 5]}, {}, {}, ["n", 5]),
     ("Conv", {"x": ["n", 3, 8, "w"], "k": [6, 3, 3, 3]}, {}, {"pads": [1, 1, 1, 1]}, ["n", 6, 8, None]),
     ("GlobalAveragePool", {"x": ["n", 3, 8, "w"]}, {}, {}, ["n", 3, 1, 1]),
+    ("Det", {"x": ["n", 2, "m", 3]}, {}, {}, ["n", 2]),
+    ("Det", {"x": [3, 3]}, {}, {}, []),
+    ("Det", {"x": None}, {}, {}, None),
+    ("Einsum", {"a": ["n", 3], "b": [3, "m"]}, {}, {"equation": "ij,jk->ki"}, ["m", "n"]),
+    ("Einsum", {"a": [5, 2, 3, 4], "b": [2, 4, 7]}, {}, {"equation": "...ij,...jk"}, [5, 2, 3, 7]),
+    ("Einsum", {"a": ["b", 3, 4], "b": None}, {}, {"equation": "...ij,...jk->...ik"}, None),
+    ("Einsum", {"a": ["b", 3, 1], "b": None}, {}, {"equation": "bij,jk->ijk"}, [3, None, None]),
+    ("Einsum", {"a": [1, 3], "b": [4, 1]}, {}, {"equation": "ij,ij->ji"}, [3, 4]),
+    ("Einsum", {"a": ["n", "n", 2]}, {}, {"equation": "iij"}, [2]),
+    ("Einsum", {"a": ["n", 2]}, {}, {"equation": "ij->"}, []),
+    ("MaxUnpool", {"x": ["n", 2, 3, "w"]}, {"i": INDICES}, {**SQUARE, "strides": [2, 2]}, ["n", 2, 6, None]),
+    ("MaxUnpool", {"x": ["n", 2, 3, 4]}, {"i": INDICES}, {**SQUARE, "pads": [1, 0, 0, 0]}, ["n", 2, 3, 5]),
+    ("MaxUnpool", {"x": [1, 2, 3, 4]}, {"i": INDICES, "s": np.array([1, 2, 7, 9])}, SQUARE, [1, 2, 7, 9]),
     ("Slice", {"a": ["n", 9]}, BACKWARDS, {}, ["n", 5]),
     ("Expand", {"a": ["n", 1]}, {"s": np.array([2, 1, 3])}, {}, [2, "n", 3]),
 ])  # fmt: skip
 def test_shapes(dump: Any, op: str, inputs: Any, constants: Any, attributes: Any, expected: Any) -> None:
     call = helper.make_node(op, [*inputs, *constants], ["y"], **attributes)
     assert infer(dump, [call], inputs, constants)["y"] == ("tensor(float)", expected)
+
+
+@pytest.mark.parametrize(("op", "inputs", "attributes", "reason"), [
+    ("Det", {"x": ["n", 2, 3]}, {}, "square matrices"),
+    ("Einsum", {"a": [2, 3], "b": [4, 2]}, {"equation": "ij,jk"}, "cannot be broadcast"),
+    ("Einsum", {"a": [2, 3]}, {"equation": "ijk"}, "input 0: must have 3 axes for its term"),
+    ("Einsum", {"a": [2, 3]}, {"equation": "ij,jk"}, "a term for each of the 1 inputs, got 'ij,jk'"),
+    ("ReduceSum", {"a": [2, 3]}, {"axes": [1, -1]}, "axes: must be distinct, got axis 1 twice in"),
+])  # fmt: skip
+def test_shapes_that_do_not_fit(dump: Any, op: str, inputs: Any, attributes: Any, reason: str) -> None:
+    call = helper.make_node(op, list(inputs), ["y"], name="odd", **attributes)
+    ends = [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in inputs.items()]
+    graph = helper.make_graph([call], "g", ends, [onnx.ValueInfoProto(name="y")])
+    answer = dump(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12)]))
+    assert answer["code"] == "InvalidGraph"
+    assert reason in answer["error"]
+    assert "'odd'" in answer["error"]
 
 
 def test_a_shape_that_is_computed_from_shapes(dump: Any) -> None:

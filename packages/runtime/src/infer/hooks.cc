@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/hooks.h"
 
+#include "conversions/shape.h"
 #include "light/error.h"
 
 namespace light {
 
 std::span<const std::span<const InferenceHook>> AllInferenceHooks() {
   static const std::span<const InferenceHook> kAll[] = {
-      ElementwiseHooks(), ShapeHooks(),       IndexHooks(),    ReductionHooks(), LinearHooks(),
-      GeneratorHooks(),   ControlFlowHooks(), SequenceHooks(), MlHooks(),
+      ElementwiseHooks(), ShapeHooks(),     IndexHooks(),       ReductionHooks(), LinearHooks(),
+      EinsumHooks(),      GeneratorHooks(), ControlFlowHooks(), SequenceHooks(),  MlHooks(),
   };
   return kAll;
 }
@@ -59,6 +60,19 @@ std::optional<std::vector<int64_t>> Axes(const InferenceContext& context, std::s
   }
   *given = HasAttribute(context, "axes");
   return context.Ints("axes");
+}
+
+std::vector<bool> MarkAxes(const InferenceContext& context, const std::vector<int64_t>& axes, std::size_t rank) {
+  std::vector<bool> marked(rank);
+  for (const int64_t axis : axes) {
+    const std::size_t i = NormaliseAxis(context, axis, rank);
+    if (marked[i]) {
+      FailInference(context, "axes: must be distinct, got axis " + std::to_string(i) + " twice in " +
+                                 conversions::FormatExtents(axes));
+    }
+    marked[i] = true;
+  }
+  return marked;
 }
 
 void KeepShape(InferenceContext& context) {

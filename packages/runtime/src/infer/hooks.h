@@ -24,6 +24,7 @@ std::span<const InferenceHook> ShapeHooks();
 std::span<const InferenceHook> IndexHooks();
 std::span<const InferenceHook> ReductionHooks();
 std::span<const InferenceHook> LinearHooks();
+std::span<const InferenceHook> EinsumHooks();
 std::span<const InferenceHook> GeneratorHooks();
 std::span<const InferenceHook> ControlFlowHooks();
 std::span<const InferenceHook> SequenceHooks();
@@ -48,6 +49,8 @@ std::size_t NormaliseAxis(const InferenceContext& context, int64_t axis, std::si
 /// The axes in input `input` (if constant) or, without one, in attribute `axes`. Nothing if they are not known.
 /// `given` tells whether there are any at all.
 std::optional<std::vector<int64_t>> Axes(const InferenceContext& context, std::size_t input, bool* given);
+/// An entry per axis: whether it is among `axes`. Throws Error (kInvalidGraph) if one is out of range or given twice.
+std::vector<bool> MarkAxes(const InferenceContext& context, const std::vector<int64_t>& axes, std::size_t rank);
 /// Output 0 takes the shape of input 0.
 void KeepShape(InferenceContext& context);
 /// The element type in the attribute `name`, a TensorProto.DataType; kUndefined if there is none.

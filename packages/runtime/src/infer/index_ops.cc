@@ -44,6 +44,7 @@ void InferSlice(InferenceContext& context) {
   if (!axes) return context.SetOutputShape(0, std::move(out));
 
   out = input;
+  MarkAxes(context, *axes, input.rank());
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const std::size_t axis = NormaliseAxis(context, (*axes)[i], input.rank());
     out[axis] = Dim();

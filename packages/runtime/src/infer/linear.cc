@@ -141,6 +141,16 @@ void InferConvOf(InferenceContext& context, std::size_t weight) {
 void InferConv(InferenceContext& context) { InferConvOf(context, 1); }
 void InferQLinearConv(InferenceContext& context) { InferConvOf(context, 3); }
 
+/// The extent that a window of this kind came from, less what is ambiguous about it.
+Dim UnslideExtent(const Dim& input, const Window& window, std::size_t i, std::size_t spatial) {
+  if (!input.is_known() || input.extent() <= 0 || input.extent() >= int64_t{1} << 30) return {};
+  if (window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER")
+    return Dim(input.extent() * window.strides[i]);
+  const int64_t pads = window.auto_pad == "VALID" ? 0 : window.pads[i] + window.pads[i + spatial];
+  const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+  return Dim(window.strides[i] * (input.extent() - 1) + reach - pads);
+}
+
 void InferConvTranspose(InferenceContext& context) {
   const Shape& input = InputShape(context, 0);
   const Shape& w = InputShape(context, 1);
@@ -158,21 +168,49 @@ void InferConvTranspose(InferenceContext& context) {
     for (std::size_t i = 2; i < w.rank(); ++i) window.kernel.push_back(w[i].extent());
   }
   const bool readable = ReadWindow(context, spatial, window) && extra.size() == spatial;
+  const bool same = window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER";
   for (std::size_t i = 0; i < spatial; ++i) {
-    const Dim& extent = input[i + 2];
     if (given.size() == spatial) {
       out[i + 2] = Dim(given[i]);
-    } else if (readable && extent.is_known() && extent.extent() > 0 && extent.extent() < int64_t{1} << 30 &&
-               extra[i] >= 0 && extra[i] < int64_t{1} << 30) {
-      const bool same = window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER";
-      const bool valid = window.auto_pad == "VALID";
-      const int64_t pads = valid ? 0 : window.pads[i] + window.pads[i + spatial];
-      const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
-      out[i + 2] = same ? Dim(extent.extent() * window.strides[i])
-                        : Dim(window.strides[i] * (extent.extent() - 1) + extra[i] + reach - pads);
+    } else if (readable && extra[i] >= 0 && extra[i] < int64_t{1} << 30) {
+      const Dim extent = UnslideExtent(input[i + 2], window, i, spatial);
+      out[i + 2] = extent.is_known() && !same ? Dim(extent.extent() + extra[i]) : extent;
     }
   }
   context.SetOutputShape(0, std::move(out));
+}
+
+void InferMaxUnpool(InferenceContext& context) {
+  const Shape& input = InputShape(context, 0);
+  if (input.rank() < 2) return;
+  Shape out = Shape::OfRank(input.rank());
+  if (context.Input(2) != nullptr) {
+    const auto given = context.ConstantInts(2);
+    if (given && given->size() == input.rank()) {
+      for (std::size_t i = 0; i < out.rank(); ++i) out[i] = Dim((*given)[i]);
+    }
+    return context.SetOutputShape(0, std::move(out));
+  }
+  const std::size_t spatial = input.rank() - 2;
+  out[0] = input[0];
+  out[1] = input[1];
+  Window window;
+  window.kernel = context.Ints("kernel_shape");
+  if (ReadWindow(context, spatial, window)) {
+    for (std::size_t i = 0; i < spatial; ++i) out[i + 2] = UnslideExtent(input[i + 2], window, i, spatial);
+  }
+  context.SetOutputShape(0, std::move(out));
+}
+
+void InferDet(InferenceContext& context) {
+  const Shape& input = InputShape(context, 0);
+  if (!input.has_rank()) return;
+  const std::size_t rank = input.rank();
+  const bool square =
+      rank >= 2 && (!input[rank - 1].is_known() || !input[rank - 2].is_known() || input[rank - 1] == input[rank - 2]);
+  if (!square)
+    FailInference(context, "input 0 must have square matrices in its last two axes, got " + input.ToString());
+  context.SetOutputShape(0, Shape({input.dims().begin(), input.dims().end() - 2}));
 }
 
 void InferGlobalPool(InferenceContext& context) {
@@ -213,6 +251,7 @@ constexpr InferenceHook kHooks[] = {
     {"Conv", InferConv},
     {"ConvInteger", InferConv},
     {"ConvTranspose", InferConvTranspose},
+    {"Det", InferDet},
     {"Gemm", InferGemm},
     {"GlobalAveragePool", InferGlobalPool},
     {"GlobalLpPool", InferGlobalPool},
@@ -226,6 +265,7 @@ constexpr InferenceHook kHooks[] = {
     {"MatMul", InferMatMul},
     {"MatMulInteger", InferMatMul},
     {"MaxPool", InferPool},
+    {"MaxUnpool", InferMaxUnpool},
     {"MeanVarianceNormalization", KeepShape},
     {"QLinearConv", InferQLinearConv},
     {"QLinearMatMul", InferQLinearMatMul},

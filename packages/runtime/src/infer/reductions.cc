@@ -6,12 +6,12 @@ namespace {
 
 void Reduce(InferenceContext& context, const std::vector<int64_t>& axes, bool all, bool keep) {
   const Shape& input = InputShape(context, 0);
-  std::vector<bool> reduced(input.rank(), all);
-  for (const int64_t axis : axes) reduced[NormaliseAxis(context, axis, input.rank())] = true;
+  const std::vector<bool> given = MarkAxes(context, axes, input.rank());
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < input.rank(); ++i) {
-    if (!reduced[i]) dims.push_back(input[i]);
-    if (reduced[i] && keep) dims.emplace_back(1);
+    const bool reduced = all || given[i];
+    if (!reduced) dims.push_back(input[i]);
+    if (reduced && keep) dims.emplace_back(1);
   }
   context.SetOutputShape(0, Shape(std::move(dims)));
 }

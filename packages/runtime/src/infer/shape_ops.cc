@@ -115,13 +115,12 @@ void InferSqueeze(InferenceContext& context) {
   if (!input.has_rank() || !axes) return;
   std::vector<bool> dropped(input.rank());
   if (given) {
-    for (const int64_t axis : *axes) {
-      const std::size_t i = NormaliseAxis(context, axis, input.rank());
-      if (input[i].is_known() && input[i].extent() != 1) {
+    dropped = MarkAxes(context, *axes, input.rank());
+    for (std::size_t i = 0; i < input.rank(); ++i) {
+      if (dropped[i] && input[i].is_known() && input[i].extent() != 1) {
         FailInference(context, "dimension " + std::to_string(i) + " must be 1 to be squeezed, got " +
                                    std::to_string(input[i].extent()));
       }
-      dropped[i] = true;
     }
   } else {
     for (std::size_t i = 0; i < input.rank(); ++i) {
@@ -142,12 +141,7 @@ void InferUnsqueeze(InferenceContext& context) {
   const auto axes = Axes(context, 1, &given);
   if (!input.has_rank() || !axes) return;
   const std::size_t rank = input.rank() + axes->size();
-  std::vector<bool> added(rank);
-  for (const int64_t axis : *axes) {
-    const std::size_t i = NormaliseAxis(context, axis, rank);
-    if (added[i]) FailInference(context, "axis " + std::to_string(axis) + " is given twice");
-    added[i] = true;
-  }
+  const std::vector<bool> added = MarkAxes(context, *axes, rank);
   std::vector<Dim> dims;
   for (std::size_t i = 0, next = 0; i < rank; ++i) dims.push_back(added[i] ? Dim(1) : input[next++]);
   context.SetOutputShape(0, Shape(std::move(dims)));

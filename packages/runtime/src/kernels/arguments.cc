@@ -46,8 +46,11 @@ Dims MarkAxes(const Dims& axes, std::size_t rank) {
   marked.Resize(rank);
   std::fill_n(marked.data(), rank, 0);
   for (std::size_t i = 0; i < axes.rank(); ++i) {
-    int64_t& mark = marked[static_cast<std::size_t>(NormalizeAxis(axes[i], rank))];
-    if (mark) FailArgument("axes: must be distinct, got " + conversions::FormatExtents(axes));
+    const int64_t axis = NormalizeAxis(axes[i], rank);
+    int64_t& mark = marked[static_cast<std::size_t>(axis)];
+    if (mark)
+      FailArgument("axes: must be distinct, got axis " + std::to_string(axis) + " twice in " +
+                   conversions::FormatExtents(axes));
     mark = 1;
   }
   return marked;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conversions/checked_size.h"
 #include "conversions/shape.h"
+#include "infer/einsum_equation.h"
 #include "kernels/arguments.h"
-#include "kernels/einsum_equation.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
 
@@ -96,7 +96,7 @@ void Contract(RuntimeContext& context, const Labels& labels, const Operand<A>& a
 
 class Einsum final : public KernelBase {
  public:
-  explicit Einsum(const KernelInfo& info) : equation_(info) {}
+  explicit Einsum(const KernelInfo& info) : equation_(info.String("equation", ""), info.input_count()) {}
 
   void Run(RuntimeContext& context) override {
     const Labels labels = Measure(context);

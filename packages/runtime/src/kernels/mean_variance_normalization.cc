@@ -18,9 +18,9 @@ class MeanVarianceNormalization final : public KernelBase {
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     Dims kept = x.dims();
-    for (std::size_t i = 0; i < axes_.rank(); ++i)
-      kept[static_cast<std::size_t>(NormalizeAxis(axes_[i], x.rank()))] = 1;
-    if (axes_.rank() == 0) std::fill_n(kept.data(), kept.rank(), 1);  // no axes stand for all, as when reducing
+    const Dims averaged = MarkAxes(axes_, x.rank());
+    for (std::size_t d = 0; d < kept.rank(); ++d)
+      if (averaged[d] || axes_.rank() == 0) kept[d] = 1;  // no axes stand for all, as when reducing
     Tensor& y = context.Output(0, x.dims());
     const int64_t total = x.element_count();
     if (total == 0) return;

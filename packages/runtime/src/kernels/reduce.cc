@@ -52,17 +52,20 @@ struct MeanOp : SumOp {
   }
 };
 
-struct MaxOp {
-  static constexpr auto kRow = &simd::SimdTable::reduce_max;
-  static constexpr auto kLine = &simd::SimdTable::max;
+/// The largest element, or the smallest.
+template <bool kLargest>
+struct ExtremeOp {
+  static constexpr auto kRow = kLargest ? &simd::SimdTable::reduce_max : &simd::SimdTable::reduce_min;
+  static constexpr auto kLine = kLargest ? &simd::SimdTable::max : &simd::SimdTable::min;
   template <class T>
   using Acc = ComputeType<T>;
   template <class T>
   static Acc<T> Initial() {
-    if constexpr (std::numeric_limits<Acc<T>>::has_infinity)
-      return -std::numeric_limits<Acc<T>>::infinity();
+    using Limits = std::numeric_limits<Acc<T>>;
+    if constexpr (Limits::has_infinity)
+      return kLargest ? -Limits::infinity() : Limits::infinity();
     else
-      return std::numeric_limits<Acc<T>>::lowest();
+      return kLargest ? Limits::lowest() : Limits::max();
   }
   template <class T>
   static Acc<T> Map(Acc<T> x) {
@@ -70,33 +73,7 @@ struct MaxOp {
   }
   template <class A>
   static A Combine(A a, A b) {
-    return Larger(a, b);
-  }
-  template <class T>
-  static T Finish(Acc<T> value, int64_t) {
-    return T(value);
-  }
-};
-
-struct MinOp {
-  static constexpr auto kRow = &simd::SimdTable::reduce_min;
-  static constexpr auto kLine = &simd::SimdTable::min;
-  template <class T>
-  using Acc = ComputeType<T>;
-  template <class T>
-  static Acc<T> Initial() {
-    if constexpr (std::numeric_limits<Acc<T>>::has_infinity)
-      return std::numeric_limits<Acc<T>>::infinity();
-    else
-      return std::numeric_limits<Acc<T>>::max();
-  }
-  template <class T>
-  static Acc<T> Map(Acc<T> x) {
-    return x;
-  }
-  template <class A>
-  static A Combine(A a, A b) {
-    return Smaller(a, b);
+    return kLargest ? Larger(a, b) : Smaller(a, b);
   }
   template <class T>
   static T Finish(Acc<T> value, int64_t) {
@@ -132,9 +109,9 @@ using ExtremeTypes =
 }  // namespace
 
 void RegisterReduce(KernelRegistry& registry) {
-  RegisterReduceKernel<MaxOp>(registry, "ReduceMax", 20, 18, ExtremeTypes{});
+  RegisterReduceKernel<ExtremeOp<true>>(registry, "ReduceMax", 20, 18, ExtremeTypes{});
   RegisterReduceKernel<MeanOp>(registry, "ReduceMean", 18, 18, MatrixTypes{});
-  RegisterReduceKernel<MinOp>(registry, "ReduceMin", 20, 18, ExtremeTypes{});
+  RegisterReduceKernel<ExtremeOp<false>>(registry, "ReduceMin", 20, 18, ExtremeTypes{});
   RegisterReduceKernel<ProdOp>(registry, "ReduceProd", 18, 18, MatrixTypes{});
   RegisterReduceKernel<SumOp>(registry, "ReduceSum", 13, 13, MatrixTypes{});
 }

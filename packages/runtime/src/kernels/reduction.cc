@@ -65,11 +65,8 @@ void ReduceKernel::Run(RuntimeContext& context) {
     if (const Tensor* input = context.Input(1)) axes = ReadIntegers(*input, 1, "axes");
   }
   // Without axes either all are reduced, or none; then each element is a set of its own.
-  Dims is_reduced;
-  is_reduced.Resize(data.rank());
-  std::fill_n(is_reduced.data(), data.rank(), axes.rank() == 0 && !noop_ ? 1 : 0);
-  for (std::size_t i = 0; i < axes.rank(); ++i)
-    is_reduced[static_cast<std::size_t>(NormalizeAxis(axes[i], data.rank()))] = 1;
+  Dims is_reduced = MarkAxes(axes, data.rank());
+  if (axes.rank() == 0 && !noop_) std::fill_n(is_reduced.data(), data.rank(), 1);
   const ReducePlan plan = MakeReducePlan(data.dims(), is_reduced, keep_dims_);
   reduce_(context, plan, data, context.Output(0, plan.out));
 }

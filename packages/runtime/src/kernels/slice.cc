@@ -107,11 +107,10 @@ class Slice final : public KernelBase {
     Range range{data.dims(), data.dims(), data.dims()};
     std::fill_n(range.start.data(), data.rank(), 0);
     std::fill_n(range.step.data(), data.rank(), 1);
-    Dims seen = range.start;
+    if (has_axes) MarkAxes(axes, data.rank());
     for (std::size_t i = 0; i < n; ++i) {
       const auto axis =
           static_cast<std::size_t>(NormalizeAxis(has_axes ? axes[i] : static_cast<int64_t>(i), data.rank()));
-      if (seen[axis]++) FailArgument("axes: must be distinct, got " + conversions::FormatExtents(axes));
       TakeAxis(range, axis, starts[i], ends[i], has_steps ? steps[i] : 1, data.dim(axis));
     }
     Tensor& out = context.Output(0, range.count);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
-
-#include "light/kernel_info.h"
 
 namespace light {
 
@@ -16,11 +15,11 @@ struct EinsumEquation {
   std::vector<std::vector<int>> terms;  ///< one per input: letters by number, or kEllipsis
   std::vector<int> output;
 
-  /// Reads the attribute. Throws Error (kInvalidGraph) if it breaks a rule.
-  explicit EinsumEquation(const KernelInfo& info);
+  /// Reads the attribute `equation` of a node with that many inputs. Throws Error (kInvalidGraph) if it breaks a rule.
+  EinsumEquation(const std::string& equation, std::size_t input_count);
 
  private:
-  std::vector<int> Term(const std::string& term, bool is_input, const KernelInfo& info);
+  std::vector<int> Term(const std::string& term, bool is_input, const std::string& equation);
   void Implicit();
 };
 
