@@ -4,31 +4,16 @@
 import ctypes as C
 import gc
 import os
-from types import SimpleNamespace
 
 import numpy as np
 import onnx
 import pytest
-from contracts.harness import Arg, fixture_path, run_in_child
+from contracts.harness import fixture_path, options_of, run_in_child, session_of
 from onnx import helper
 
 REGISTER = pytest.mark.slot("OrtApi.AddCustomOpDomain")
 CREATE, COMPUTE = pytest.mark.slot("OrtCustomOp.CreateKernelV2"), pytest.mark.slot("OrtCustomOp.KernelComputeV2")
 X = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
-
-
-def options_of(probe, library):
-    options = probe.ort.SessionOptions()
-    options.log_severity_level = 3
-    options.register_custom_ops_library(fixture_path(library))
-    return options
-
-
-def session_of(probe, library, op, inputs=("x0",), options=None, outputs=("y0",), **model):
-    """Return a session for one node of a library's op."""
-    stub = SimpleNamespace(name=op, domain="fixtures", outputs=[Arg()])
-    made = probe.one_node_model(stub, list(inputs), list(outputs), **model)
-    return probe.session(made, options=options or options_of(probe, library))
 
 
 def run(probe, library, op, *inputs, **model):
@@ -66,15 +51,23 @@ def test_legacy_compute(probe):
     np.testing.assert_array_equal(run(probe, "legacy_compute", "Negate", X), -X)
 
 
-@CREATE
-def test_struct_newer_than_the_host(probe):
-    np.testing.assert_array_equal(run(probe, "newer_struct", "AddTwo", X, X), 2 * X)
+STRUCTS = [
+    *(pytest.param(version, marks=pytest.mark.host_stricter) for version in (1, 5, 8, 13)),
+    *(14, 15, 16, 17, 18, 30, 33, 99),
+]
 
 
 @CREATE
+@pytest.mark.parametrize("version", STRUCTS)
+def test_struct_is_not_read_beyond_its_version(probe, version):
+    np.testing.assert_array_equal(run(probe, f"struct_of_version_{version}", "Doubled", X), 2 * X)
+
+
+@CREATE
+@pytest.mark.host_stricter
 def test_struct_of_version_0(probe):
-    with pytest.raises(probe.exception("Fail")):
-        run(probe, "zero_version", "AddTwo", X, X)
+    with pytest.raises(probe.exception("Fail"), match="OrtCustomOp"):
+        run(probe, "struct_of_version_0", "Doubled", X)
 
 
 @CREATE
@@ -147,6 +140,29 @@ def test_kept_kernel_info_is_good_at_run_time(probe):
 def test_parallel_for(probe):
     x = np.arange(10_000, dtype=np.float32)
     np.testing.assert_array_equal(run(probe, "parallel_for", "Square", x), x * x)
+
+
+@pytest.mark.slot("OrtApi.KernelContext_ParallelFor")
+@pytest.mark.parametrize("count", [0, 1, 1000, 10_001])
+def test_parallel_for_inside_a_parallel_for(probe, count):
+    x = np.arange(count, dtype=np.float32)
+    np.testing.assert_array_equal(run(probe, "parallel_for_nested", "Square", x), x * x)
+
+
+@pytest.mark.slot("OrtApi.KernelContext_ParallelFor")
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("bad", [[0], [9_999], [0, 2_500, 5_000, 7_500, 9_999], range(10_000)], ids=len)
+def test_parallel_for_whose_body_throws_fails_the_run_and_works_again(probe, bad):
+    x = np.arange(1, 10_001, dtype=np.float32)
+    session = session_of(probe, "parallel_for_throws", "Square", node_name="square_7")
+    negative = x.copy()
+    negative[list(bad)] *= -1
+    for _ in range(3):
+        with pytest.raises(probe.exception("RuntimeException"), match="parallel_for_throws: negative") as error:
+            probe.run(session, {"x0": negative})
+        for word in ("square_7", "parallel_for_throws.so", "KernelContext_ParallelFor"):
+            assert word in str(error.value)
+        np.testing.assert_array_equal(probe.run(session, {"x0": x})[0], x * x)
 
 
 @REGISTER

@@ -4,6 +4,7 @@
 from .abi import E, PluginStruct, SlotError, Table, dims, text
 from .child import run_in_child
 from .custom_op import Arg, CustomOp, Pairs, copy_first_input, read_tensor, write_output
+from .native import options_of, session_of
 from .plugin_allocator import PluginAllocator
 from .probe import Probe, fixture_path
 
@@ -20,8 +21,10 @@ __all__ = [
     "copy_first_input",
     "dims",
     "fixture_path",
+    "options_of",
     "read_tensor",
     "run_in_child",
+    "session_of",
     "text",
     "write_output",
 ]

@@ -135,6 +135,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* 
     if (out == nullptr) return nullptr;
     *out = nullptr;
     if (count == 0) return nullptr;
+    RequireCpuMemory(allocator);
     StringBlocks blocks(allocator, count);
     if (!blocks.Fill(*values)) {
       return slot.Fail(ORT_FAIL, "%s: attribute '%s': the allocator has no memory", content.label.c_str(), name);

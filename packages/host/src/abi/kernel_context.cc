@@ -47,7 +47,9 @@ OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, 
 
 [[gnu::cold, gnu::noinline]] OrtStatus* CannotMakeOutput(Slot slot, const KernelContent& content, size_t index,
                                                          const light::Error& error) {
-  return slot.Fail(ToOrtCode(error), "%s: output %zu: %s", content.label.c_str(), index, error.what());
+  // A size that overflows is a failure in ORT, not a wrong argument.
+  const OrtErrorCode code = error.code() == light::ErrorCode::kInvalidArgument ? ORT_FAIL : ToOrtCode(error);
+  return slot.Fail(code, "%s: output %zu: %s", content.label.c_str(), index, error.what());
 }
 
 OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_t index, const int64_t* dim_values,
@@ -62,6 +64,7 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_
       return nullptr;
     }
     if (dim_count > 0) Require(dim_values, "dim_values");
+    CheckRank("dim_count", dim_count);
     const std::span<const int64_t> dims(dim_values, dim_count);
     if (ValueAdapter* made = adapter.FindOutput(index)) [[unlikely]] {
       if (!made->tensor()->dims().Equals(dims)) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "abi/guard.h"
@@ -26,6 +27,19 @@ void FillLogging(OrtApi& table) noexcept;
 void FillCustomOpDomain(OrtApi& table) noexcept;
 void FillShapeInference(OrtApi& table) noexcept;
 void FillEnv(OrtApi& table) noexcept;
+
+/// Extents that a library may pass at once. Model files have no higher rank, and a count without sense is no reason to
+/// read foreign memory.
+inline constexpr std::size_t kMaxRank = 256;
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void RefuseRank(const char* name, std::size_t count) {
+  throw StatusError(ORT_FAIL, std::string(name) + ": at most " + std::to_string(kMaxRank) + " dimensions, got " +
+                                  std::to_string(count));
+}
+inline void CheckRank(const char* name, std::size_t count) {
+  if (count > kMaxRank) [[unlikely]]
+    RefuseRank(name, count);
+}
 
 /// What a slot does not do, in one sentence; a contract test shows it.
 struct Limit {

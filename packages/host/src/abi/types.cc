@@ -23,6 +23,7 @@ OrtStatus* ORT_API_CALL SetDimensions(OrtTensorTypeAndShapeInfo* info, const int
   return Guard("SetDimensions", [&](Slot slot) -> OrtStatus* {
     TensorTypeAndShapeAdapter& adapter = Borrow(info);
     if (dim_count > 0) Require(dim_values, "dim_values");
+    CheckRank("dim_count", dim_count);
     for (size_t i = 0; i < dim_count; ++i) {
       if (dim_values[i] < -1) {
         return slot.Fail(ORT_INVALID_ARGUMENT, "dim_values[%zu]: an extent is -1 or more, got %lld", i,
@@ -39,6 +40,7 @@ OrtStatus* ORT_API_CALL SetSymbolicDimensions(OrtTensorTypeAndShapeInfo* info, c
   return Guard("SetSymbolicDimensions", [&] {
     TensorTypeAndShapeAdapter& adapter = Borrow(info);
     if (dim_params_length > 0) Require(dim_params, "dim_params");
+    CheckRank("dim_params_length", dim_params_length);
     adapter.SetSymbols({dim_params, dim_params_length});
   });
 }

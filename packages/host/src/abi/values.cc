@@ -6,6 +6,7 @@ namespace ort_host::abi {
 namespace {
 
 std::span<const int64_t> Extents(const int64_t* shape, size_t count) {
+  CheckRank("shape_len", count);
   return {count > 0 ? Require(shape, "shape") : shape, count};
 }
 

@@ -160,6 +160,19 @@ std::unique_ptr<KeyValuePairsAdapter> HostAllocator::MakeStats() const {
   return stats;
 }
 
+MemoryDescription RequireCpuMemory(OrtAllocator* allocator) {
+  if (const HostAllocator* ours = HostAllocator::From(allocator)) return ours->memory().description();
+  ort_abi::RequireVersion(allocator);
+  const OrtMemoryInfo* info =
+      ort_abi::Call<&OrtAllocator::Info, HostStatus>(static_cast<const OrtAllocator*>(allocator));
+  const MemoryDescription memory = ort_abi::Borrow(info, "memory info of the allocator").description();
+  if (!memory.is_plain_cpu()) {
+    throw ort_abi::StatusError(ORT_INVALID_ARGUMENT,
+                               "allocator: only plain CPU memory is written to, got memory of '" + memory.name + "'");
+  }
+  return memory;
+}
+
 void* AllocateWith(OrtAllocator* allocator, std::size_t bytes) {
   if (HostAllocator* ours = HostAllocator::From(allocator)) return ours->Allocate(bytes);
   ort_abi::RequireVersion(allocator);

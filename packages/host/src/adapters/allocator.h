@@ -79,6 +79,9 @@ ort_abi::StatusError OutOfMemory(const std::string& user, std::size_t bytes);
 /// Allocates through any OrtAllocator, ours or a library's. Null for 0 bytes; a null of the callback is the caller's to
 /// judge. Throws StatusError.
 void* AllocateWith(OrtAllocator* allocator, std::size_t bytes);
+/// The description of an allocator's memory. Throws StatusError (INVALID_ARGUMENT) unless it is plain CPU memory, the
+/// only one that the host writes to.
+MemoryDescription RequireCpuMemory(OrtAllocator* allocator);
 /// Frees through any OrtAllocator. Never throws: what the callback throws is logged.
 void FreeWith(OrtAllocator* allocator, void* block) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/value.h"
 
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -60,11 +61,11 @@ std::size_t DenseBytes(ElementType type, std::span<const int64_t> dims, OrtError
   return *bytes;
 }
 
-MemoryDescription DescriptionOf(OrtAllocator* allocator) {
-  if (const HostAllocator* ours = HostAllocator::From(allocator)) return ours->memory().description();
-  const OrtMemoryInfo* info =
-      ort_abi::Call<&OrtAllocator::Info, HostStatus>(static_cast<const OrtAllocator*>(allocator));
-  return ort_abi::Borrow(info, "memory info of the allocator").description();
+/// Texts are objects; numbers at any address are only slower.
+void CheckAlignment(ElementType type, const void* block) {
+  if (type != ElementType::kString || reinterpret_cast<std::uintptr_t>(block) % alignof(std::string) == 0) return;
+  throw StatusError(ORT_FAIL, "allocator: strings need memory aligned to " + std::to_string(alignof(std::string)) +
+                                  " bytes, got other memory");
 }
 
 }  // namespace
@@ -85,11 +86,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, st
   ort_abi::RequireVersion(allocator);
   const ElementType type = DenseElement(element);
   const std::size_t bytes = DenseBytes(type, dims, ORT_FAIL);
-  const MemoryDescription memory = DescriptionOf(allocator);
-  if (!memory.is_plain_cpu()) {
-    throw StatusError(ORT_INVALID_ARGUMENT, "allocator: only plain CPU memory holds tensors, got " + memory.name);
-  }
-  auto owned = std::make_unique<Owned>(memory);
+  auto owned = std::make_unique<Owned>(RequireCpuMemory(allocator));
   owned->allocator = allocator;
   void* block = nullptr;
   if (bytes > 0) {
@@ -99,6 +96,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, st
     }
   }
   try {
+    CheckAlignment(type, block);
     owned->tensor = light::Tensor::Borrow(type, dims, block);
   } catch (...) {
     FreeWith(allocator, block);
@@ -140,7 +138,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory
 std::unique_ptr<ValueAdapter> ValueAdapter::Adopt(OrtAllocator* deleter, void* data, std::size_t bytes,
                                                   std::span<const int64_t> dims, int element) {
   ort_abi::RequireVersion(deleter);
-  auto adopted = Wrap(DescriptionOf(deleter), data, bytes, dims, element);
+  auto adopted = Wrap(RequireCpuMemory(deleter), data, bytes, dims, element);
   adopted->owned_->allocator = deleter;
   adopted->owned_->block = data;
   return adopted;

@@ -91,6 +91,7 @@ std::vector<std::pair<int, int>> ReadPairs(const OrtCustomOp& op, const CustomOp
   if (!Has<kRelease>(&op)) Refuse(ORT_FAIL, kName, "needs its release function, got null");
   struct Arrays {
     const OrtCustomOp& op;
+    const CustomOpDescriptor& descriptor;
     int* inputs = nullptr;
     int* outputs = nullptr;
     ~Arrays() {
@@ -98,10 +99,10 @@ std::vector<std::pair<int, int>> ReadPairs(const OrtCustomOp& op, const CustomOp
       try {
         Ask<kRelease>(op, inputs, outputs);
       } catch (const std::exception& error) {
-        LogLine(ORT_LOGGING_LEVEL_ERROR, error.what());
+        LogLine(ORT_LOGGING_LEVEL_ERROR, descriptor.Label() + ": " + error.what());
       }
     }
-  } arrays{op};
+  } arrays{op, descriptor};
   const std::size_t count = Ask<kGet>(op, &arrays.inputs, &arrays.outputs);
   if (count == 0) return pairs;
   if (count > kMostPairs || arrays.inputs == nullptr || arrays.outputs == nullptr) {
@@ -126,7 +127,7 @@ void ReadVersions(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   descriptor.start = Ask<&OrtCustomOp::GetStartVersion>(op);
   if (descriptor.start < 0 || descriptor.start > kLatestStart) {
     Refuse(ORT_INVALID_ARGUMENT, "GetStartVersion",
-           "must be at most " + std::to_string(kLatestStart) + ", got " + std::to_string(descriptor.start));
+           "must be from 0 to " + std::to_string(kLatestStart) + ", got " + std::to_string(descriptor.start));
   }
   if (Has<&OrtCustomOp::GetEndVersion>(&op)) descriptor.end = Ask<&OrtCustomOp::GetEndVersion>(op);
 }
@@ -134,7 +135,12 @@ void ReadVersions(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
 void ReadMemoryTypes(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   if (!Has<&OrtCustomOp::GetInputMemoryType>(&op)) return;
   for (std::size_t i = 0; i < descriptor.inputs.items.size(); ++i) {
-    descriptor.inputs.items[i].memory = Ask<&OrtCustomOp::GetInputMemoryType>(op, i);
+    const int memory = Ask<&OrtCustomOp::GetInputMemoryType>(op, i);
+    if (memory != OrtMemTypeDefault && memory != OrtMemTypeCPUInput && memory != OrtMemTypeCPUOutput) {
+      Refuse(ORT_FAIL, "GetInputMemoryType",
+             "of input " + std::to_string(i) + " must be a memory type, got " + std::to_string(memory));
+    }
+    descriptor.inputs.items[i].memory = static_cast<OrtMemType>(memory);
   }
 }
 

@@ -21,14 +21,31 @@ using RegisterFunction =
 /// One registration at a time in a process: libraries keep their domains in globals without a lock of their own.
 constinit std::mutex g_registration;
 
+/// The library whose entry point this thread runs, or null.
+constinit thread_local const LoadedLibrary* g_registering = nullptr;
+
+struct Registering {
+  explicit Registering(const LoadedLibrary& library) noexcept { g_registering = &library; }
+  ~Registering() { g_registering = nullptr; }
+  Registering(const Registering&) = delete;
+};
+
+void RefuseNested(const std::string& path) {
+  if (g_registering == nullptr) return;
+  throw HostError(ORT_FAIL, "library '" + path + "': must not be registered by another one, while " +
+                                g_registering->path() + " registers itself");
+}
+
 }  // namespace
 
 void Registration::Run(const std::string& path, bool check_ops) {
+  RefuseNested(path);
   AskedVersions asked;
   const AskedVersions::Recording recording(asked);  // static initializers may ask too
   library_ = LoadLibrary(path, kRegister);
   staged_.set_library(library_->path());
   const std::lock_guard one_at_a_time(g_registration);
+  const Registering registering(*library_);
   // Taken when the entry point is through, whether it succeeded or not.
   struct Keeper {
     Registration& registration;

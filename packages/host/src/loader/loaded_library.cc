@@ -21,6 +21,8 @@ struct Libraries {
   std::mutex mutex;
   // An entry stays when its library is no longer held: whether a mapped file was mapped by us must be known later.
   std::map<FileId, std::weak_ptr<LoadedLibrary>> by_file;
+  // The file that each path led to when it was loaded last.
+  std::map<std::string, FileId> by_path;
   // Libraries that stay mapped anyway: they need not be read again for the next session.
   std::vector<std::shared_ptr<LoadedLibrary>> kept;
 };
@@ -35,6 +37,19 @@ Libraries& All() {
 bool IsOurs(const FileId& file) {
   const std::lock_guard lock(All().mutex);
   return All().by_file.contains(file);
+}
+
+/// The dynamic loader goes by the name: it would answer with what it has mapped from the file that was there before.
+void RefuseReplaced(const std::string& path, const std::string& resolved, const FileId& id) {
+  {
+    const std::lock_guard lock(All().mutex);
+    const auto before = All().by_path.find(resolved);
+    if (before == All().by_path.end() || before->second == id) return;
+  }
+  if (!SharedLibrary::IsMappedAs(resolved)) return;
+  throw HostError(ORT_FAIL, "library '" + path +
+                                "': cannot be loaded: the file was replaced after it had been loaded, and this process "
+                                "still runs the former one");
 }
 
 }  // namespace
@@ -71,6 +86,7 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
       if (library != nullptr && (!policy.audited_only || library->audit() != nullptr)) return library;
     }
   }
+  RefuseReplaced(path, resolved, id);
   const DependencyClosure closure = ReadDependencyClosure(resolved);
   if (const std::string reason = WhyRefused(path, resolved, closure); !reason.empty()) {
     throw HostError(ORT_FAIL, "library '" + path + "': refused: " + reason);
@@ -87,6 +103,7 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
     auto& entry = All().by_file[id];
     if (auto first = entry.lock()) return first;  // another thread was faster
     entry = library;
+    All().by_path[resolved] = id;
     if (!policy.unload) All().kept.push_back(library);
   }
   if (audit == nullptr) {

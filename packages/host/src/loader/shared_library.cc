@@ -46,6 +46,16 @@ SharedLibrary::~SharedLibrary() {
   dlclose(handle_);
 }
 
+bool SharedLibrary::IsMappedAs(const std::string& path) noexcept {
+  void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) {
+    dlerror();
+    return false;
+  }
+  dlclose(handle);
+  return true;
+}
+
 void* SharedLibrary::FindAddress(const char* name) const noexcept { return dlsym(handle_, name); }
 
 }  // namespace ort_host

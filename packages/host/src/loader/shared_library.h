@@ -18,6 +18,8 @@ class SharedLibrary {
   SharedLibrary(const SharedLibrary&) = delete;
 
   const std::string& path() const noexcept { return path_; }
+  /// True if the dynamic loader would answer this path with an object that it has mapped already.
+  static bool IsMappedAs(const std::string& path) noexcept;
 
   /// The address of an exported symbol, or nullptr.
   template <class Function>

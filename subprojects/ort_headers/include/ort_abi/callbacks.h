@@ -69,7 +69,8 @@ template <StatusPolicy Policy>
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void ThrowThrown(const char* name, const char* what) {
-  throw StatusError(ORT_RUNTIME_EXCEPTION, std::string(name) + ": the callback threw, got " + what);
+  throw StatusError(ORT_RUNTIME_EXCEPTION, std::string(name) + ": the callback threw, got " +
+                                               (what != nullptr ? what : "an exception without a message"));
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void ThrowMissing(const char* name) {
