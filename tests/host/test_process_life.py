@@ -126,15 +126,21 @@ sys.cycle = alive, sys  # outlives the modules
     )
 
 
-ENDLESS_LOOP = """g (float[N] x) => (float[N] y) {
-  m = Constant <value = int64 {9223372036854775807}> ()
-  y = Loop (m, , x) < body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w) {
-    d = Identity (c)
-    w = BODY
-  } >
-}"""
-# Each step takes a while in the first, next to nothing in the second.
-ENDLESS_BODIES = {"slow": "Tanh (v)", "fast": "Identity (v)"}
+def endless(body: str) -> str:
+    """Return a graph that never ends."""
+    return f"""g (float[N] x) => (float[N] y) {{
+      m = Constant <value = int64 {{9223372036854775807}}> ()
+      go = Constant <value = bool {{1}}> ()
+      y = Loop (m, go, x) <body = b (int64 i, bool c, float[N] v) => {body}>
+    }}"""
+
+
+# Each step takes a while, takes next to nothing, or there is none.
+ENDLESS_BODIES = {
+    "slow": "(bool d, float[N] w) { d = Identity (c) w = Tanh (v) }",
+    "fast": "(bool d, float[N] w) { d = Identity (c) w = Identity (v) }",
+    "empty": "(bool c, float[N] v) { }",
+}
 
 
 @pytest.mark.parametrize("body", ENDLESS_BODIES)
@@ -143,7 +149,7 @@ def test_ctrl_c_ends_a_run(body: str) -> None:
     source = (
         COMMON
         + f"""
-loop = session({ENDLESS_LOOP.replace("BODY", ENDLESS_BODIES[body])!r}, threads=1)
+loop = session({endless(ENDLESS_BODIES[body])!r}, threads=1)
 x = np.ones(1_000_000 if {body == "slow"} else 1, np.float32)
 for _ in range(2):
     print("ready", flush=True)
@@ -175,7 +181,7 @@ def test_what_a_signal_handler_raises_ends_a_run(run_python: Any) -> None:
         COMMON
         + f"""
 import signal, threading
-endless = session({ENDLESS_LOOP.replace("BODY", "Identity (v)")!r}, threads=1)
+endless = session({endless(ENDLESS_BODIES["fast"])!r}, threads=1)
 counted = session('''g (int64 m, float[N] x) => (float[N] y) {{
   y = Loop (m, , x) < body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w) {{
     d = Identity (c)

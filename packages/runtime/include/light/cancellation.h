@@ -18,22 +18,25 @@ class Cancellation {
   Cancellation(CheckFn check, void* context, Clock::duration interval) noexcept
       : check_(check), context_(context), interval_(interval) {}
 
-  /// Called before every step and before every run of a body.
+  /// Called before every run of a body.
   void Poll() {
-    if (--until_clock_ == 0) [[unlikely]]
-      LookAtClock();
+    if (--until_look_ == 0) [[unlikely]]
+      until_look_ = Look();
   }
+  // The same for a loop over steps, which counts in a register.
+  /// How many steps may pass before the next Look.
+  int32_t stride() const noexcept { return stride_; }
+  /// Looks at the clock, and calls `check` if it is time. Returns stride().
+  int32_t Look();
 
  private:
-  void LookAtClock();
-
   CheckFn check_;
   void* context_;
   Clock::duration interval_;
   // Reading the clock costs as much as a small step. So it is read at every step only while steps are slow. The first
-  // poll of all comes before any work and is let pass.
-  int32_t until_clock_ = 2;
-  int32_t stride_ = 1;
+  // step of all comes before any work: a run of one step never looks.
+  int32_t stride_ = 2;
+  int32_t until_look_ = 2;
   Clock::time_point last_look_{};
   Clock::time_point last_check_{};
 };

@@ -19,15 +19,17 @@ Cancellation::Clock::time_point Now() noexcept {
 
 }  // namespace
 
-void Cancellation::LookAtClock() {
+int32_t Cancellation::Look() {
   const Clock::time_point now = Now();
-  if (last_look_ == Clock::time_point{}) last_look_ = last_check_ = now;
-  stride_ = now - last_look_ < kSlow ? std::min(2 * stride_, kLargestStride) : 1;
-  until_clock_ = stride_;
+  const bool is_first = last_look_ == Clock::time_point{};
+  if (is_first) last_check_ = now;
+  stride_ = is_first || now - last_look_ >= kSlow ? 1 : std::min(2 * stride_, kLargestStride);
   last_look_ = now;
-  if (now - last_check_ < interval_) return;
-  last_check_ = now;
-  check_(context_);
+  if (now - last_check_ >= interval_) {
+    last_check_ = now;
+    check_(context_);
+  }
+  return stride_;
 }
 
 }  // namespace light

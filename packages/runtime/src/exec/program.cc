@@ -2,6 +2,7 @@
 #include "light/program.h"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <new>
 
@@ -244,10 +245,12 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
   impl_->Bind(*frame, boundary);
   StepContext context(impl_->plan, *frame, boundary, parallel, impl_->budget);
   Cancellation* const cancellation = boundary.cancellation();
+  int32_t until_look = cancellation != nullptr ? cancellation->stride() : std::numeric_limits<int32_t>::max();
   try {
     for (const Step& step : impl_->steps) {
       context.Begin(step);
-      if (cancellation != nullptr) cancellation->Poll();
+      if (--until_look == 0) [[unlikely]]
+        until_look = cancellation->Look();
       if (step.is_hosted) parallel.Quiesce();
       step.kernel->Run(context);
       frame->scratch.Reset();
