@@ -211,6 +211,16 @@ def test_status_of_compute_keeps_its_code_and_names_the_node(probe, code, name):
 
 
 @pytest.mark.slot(COMPUTE)
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("message", [b"caf\xe9 closed", ("x" + 4000 * "é").encode()], ids=["latin1", "cut_in_a_letter"])
+def test_message_that_is_no_utf8_reaches_the_user_all_the_same(probe, message):
+    op = probe.op(compute=lambda api, context: probe.status(E.ORT_FAIL, message))
+    with pytest.raises(probe.exception("Fail")) as error:
+        probe.run_op(op, [ONES])
+    assert message[:4096].decode("utf-8", "replace") in str(error.value)
+
+
+@pytest.mark.slot(COMPUTE)
 def test_status_whose_code_is_ok_is_a_failure(probe):
     op = probe.op("Picky", compute=lambda api, context: probe.status(E.ORT_OK, b"fine"))
     session = probe.session(probe.one_node_model(op, node_name="picky_7"), op)

@@ -98,6 +98,17 @@ def test_same_domain_twice_fails_at_session_creation(probe, api, new_domain, sam
         probe.session(probe.one_node_model(op), options=options)
 
 
+@pytest.mark.slot(OP)
+@pytest.mark.host_stricter
+def test_same_op_twice_in_a_domain_is_refused(probe, api, new_domain):
+    op, domain = probe.op(), new_domain(b"probe")
+    for _ in range(2):
+        api.ok.CustomOpDomain_Add(domain, op.address)
+    options = probe.options(lambda handle, base: api.ok.AddCustomOpDomain(handle, domain))
+    with pytest.raises(probe.exception("Fail"), match=r"#1 of its domain.*#0 of its domain"):
+        probe.session(probe.one_node_model(op), options=options)
+
+
 @pytest.mark.slot(ADD)
 def test_library_registered_twice_fails_at_session_creation(probe):
     op = probe.op()

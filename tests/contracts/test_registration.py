@@ -103,6 +103,15 @@ def test_failed_registration_leaves_earlier_libraries_alone(probe):
 
 @REGISTER
 @STRICTER
+def test_op_that_is_a_local_variable_is_refused(probe):
+    options = probe.ort.SessionOptions()
+    with pytest.raises(probe.exception("Fail"), match="a local variable of RegisterCustomOps") as error:
+        options.register_custom_ops_library(fixture_path("registers_a_local_op"))
+    assert f"library '{fixture_path('registers_a_local_op')}': OrtCustomOp of domain 'fixtures'" in str(error.value)
+
+
+@REGISTER
+@STRICTER
 def test_domain_may_be_released_before_its_sessions(probe):
     session = session_of(probe, "releases_its_domain", "Registered")
     np.testing.assert_array_equal(probe.run(session, {"x0": X})[0], X)

@@ -11,11 +11,17 @@ using Argument = KernelContent::Argument;
 OrtStatus* ORT_API_CALL CopyKernelInfo(const OrtKernelInfo* info, OrtKernelInfo** info_copy) noexcept {
   return Guard("CopyKernelInfo", [&] {
     const auto& content = Borrow(info).content_ptr();
-    Out(info_copy, "info_copy") = std::make_unique<KernelInfoAdapter>(content);
+    Out(info_copy, "info_copy") = KernelInfoAdapter::MakeOwned(content);
   });
 }
 
-void ORT_API_CALL ReleaseKernelInfo(OrtKernelInfo* info) noexcept { TakeIn("ReleaseKernelInfo", info); }
+void ORT_API_CALL ReleaseKernelInfo(OrtKernelInfo* info) noexcept {
+  auto adapter = TakeIn("ReleaseKernelInfo", info);
+  if (adapter != nullptr && !adapter->is_owned()) {
+    checked::Report("release_of_borrowed", "ReleaseKernelInfo: the info that a kernel is made with is borrowed");
+    adapter.release();
+  }
+}
 
 OrtStatus* ORT_API_CALL KernelInfo_GetInputCount(const OrtKernelInfo* info, size_t* out) noexcept {
   return Guard("KernelInfo_GetInputCount", [&] { Out(out) = Borrow(info).content().inputs.size(); });

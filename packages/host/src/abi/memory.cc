@@ -58,7 +58,7 @@ OrtStatus* ORT_API_CALL CreateMemoryInfo(const char* name, OrtAllocatorType type
       description.device_type = known.device;
       description.device_memory = known.memory;
       description.vendor = known.vendor;
-      destination = std::make_unique<MemoryInfoAdapter>(std::move(description));
+      destination = MemoryInfoAdapter::MakeOwned(std::move(description));
       return nullptr;
     }
     return slot.Fail(ORT_INVALID_ARGUMENT, "name: a known memory name is expected, got '%s'", name);
@@ -70,7 +70,7 @@ OrtStatus* ORT_API_CALL CreateCpuMemoryInfo(OrtAllocatorType type, OrtMemType me
     const auto destination = Out(out);
     MemoryDescription description = CpuMemory(type);
     description.mem_type = mem_type;
-    destination = std::make_unique<MemoryInfoAdapter>(std::move(description));
+    destination = MemoryInfoAdapter::MakeOwned(std::move(description));
   });
 }
 
@@ -104,7 +104,7 @@ OrtStatus* ORT_API_CALL CreateMemoryInfo_V2(const char* name, OrtMemoryInfoDevic
     description.device_memory = mem_type;
     description.vendor = vendor_id;
     description.alignment = alignment;
-    destination = std::make_unique<MemoryInfoAdapter>(std::move(description));
+    destination = MemoryInfoAdapter::MakeOwned(std::move(description));
     return nullptr;
   });
 }
@@ -151,7 +151,13 @@ uint32_t ORT_API_CALL MemoryInfoGetVendorId(const OrtMemoryInfo* info) noexcept 
   return Described("MemoryInfoGetVendorId", info).vendor;
 }
 
-void ORT_API_CALL ReleaseMemoryInfo(OrtMemoryInfo* info) noexcept { TakeIn("ReleaseMemoryInfo", info); }
+void ORT_API_CALL ReleaseMemoryInfo(OrtMemoryInfo* info) noexcept {
+  auto adapter = TakeIn("ReleaseMemoryInfo", info);
+  if (adapter != nullptr && !adapter->is_owned()) {
+    checked::Report("release_of_borrowed", "ReleaseMemoryInfo: the info of an allocator or a value is borrowed");
+    adapter.release();
+  }
+}
 
 }  // namespace
 

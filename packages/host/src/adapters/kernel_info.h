@@ -45,11 +45,21 @@ class KernelInfoAdapter final : public AdapterBase {
   explicit KernelInfoAdapter(std::shared_ptr<const KernelContent> content) noexcept
       : AdapterBase(kKernelInfoKind), content_(std::move(content)) {}
 
+  /// A copy that a library releases.
+  static std::unique_ptr<KernelInfoAdapter> MakeOwned(std::shared_ptr<const KernelContent> content) {
+    auto info = std::make_unique<KernelInfoAdapter>(std::move(content));
+    info->is_owned_ = true;
+    return info;
+  }
+
+  /// False for the one that a kernel is made with.
+  bool is_owned() const noexcept { return is_owned_; }
   const KernelContent& content() const noexcept { return *content_; }
   const std::shared_ptr<const KernelContent>& content_ptr() const noexcept { return content_; }
 
  private:
   std::shared_ptr<const KernelContent> content_;
+  bool is_owned_ = false;
 };
 
 }  // namespace ort_host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "adapters/kinds.h"
@@ -31,9 +32,19 @@ class MemoryInfoAdapter final : public AdapterBase {
   explicit MemoryInfoAdapter(MemoryDescription description)
       : AdapterBase(kMemoryInfoKind), description_(std::move(description)) {}
 
+  /// One that the receiver releases.
+  static std::unique_ptr<MemoryInfoAdapter> MakeOwned(MemoryDescription description) {
+    auto info = std::make_unique<MemoryInfoAdapter>(std::move(description));
+    info->is_owned_ = true;
+    return info;
+  }
+
   const MemoryDescription& description() const noexcept { return description_; }
+  /// False for one that belongs to an allocator or a value.
+  bool is_owned() const noexcept { return is_owned_; }
 
  private:
+  bool is_owned_ = false;
   MemoryDescription description_;
 };
 

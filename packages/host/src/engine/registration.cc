@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration.h"
 
+#include <pthread.h>
+
 #include <mutex>
 #include <type_traits>
 
@@ -36,6 +38,29 @@ void RefuseNested(const std::string& path) {
                                 g_registering->path() + " registers itself");
 }
 
+/// True for memory of functions that this one's caller called and that are over: below `frame` on this thread's stack.
+bool IsOnStackBelow(const void* frame, const void* address) noexcept {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  const bool is_known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  pthread_attr_destroy(&attributes);
+  return is_known && address >= lowest && address < frame;
+}
+
+/// Libraries own their ops for as long as they are loaded; one that was a local variable is gone already.
+[[gnu::noinline]] void RefuseLocalOps(std::span<const StagedDomain> domains) {
+  for (const StagedDomain& domain : domains) {
+    for (const OrtCustomOp* op : domain.domain->ops) {
+      if (!IsOnStackBelow(__builtin_frame_address(0), op)) continue;
+      throw ort_abi::StatusError(ORT_FAIL,
+                                 "OrtCustomOp of domain '" + domain.domain->name +
+                                     "': must live as long as the library, got a local variable of RegisterCustomOps");
+    }
+  }
+}
+
 }  // namespace
 
 void Registration::Run(const std::string& path, bool check_ops) {
@@ -59,6 +84,7 @@ void Registration::Run(const std::string& path, bool check_ops) {
   try {
     ort_abi::CallFunction<HostStatus>(kRegister, library_->Find<RegisterFunction>(kRegister),
                                       ort_abi::Lend<OrtSessionOptions>(staged_), &abi::ApiBase());
+    RefuseLocalOps(added());
     for (const StagedDomain& domain : added()) {
       if (!check_ops) break;
       for (const OrtCustomOp* op : domain.domain->ops) CheckCustomOpVersion(*op);
