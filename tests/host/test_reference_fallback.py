@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import numpy as np
+import onnx
 import onnx_light_ort_host as ort
 import pytest
 from onnx import TensorProto, helper
@@ -145,6 +148,46 @@ def test_several_threads_run_one_session():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_the_evaluator_of_a_node_is_made_once_and_let_go_with_the_session(monkeypatch):
+    from onnx_light_ort_host import reference
+
+    alive: weakref.WeakSet[reference.NodeEvaluator] = weakref.WeakSet()
+    made = []
+
+    class Counted(reference.NodeEvaluator):
+        def __init__(self, model: bytes) -> None:
+            super().__init__(model)
+            made.append(len(model))
+            alive.add(self)
+
+    monkeypatch.setattr(reference, "NodeEvaluator", Counted)
+    session = ort.InferenceSession(split())
+    assert (len(made), len(alive)) == (1, 1)
+    del session
+    gc.collect()
+    assert len(alive) == 0
+    node = helper.make_node("StringSplit", ["x"], ["y", "n"])
+    unknown = helper.make_node("Unknown", ["n"], ["z"], "last", domain="nobody")
+    model = onnx.ModelProto.FromString(model_of([node, unknown], {"x": STRING}, {"n": INT64}))
+    model.opset_import.append(helper.make_opsetid("nobody", 1))
+    with pytest.raises(ort.OrtHostError, match="'last'"):
+        ort.InferenceSession(model.SerializeToString())
+    assert len(alive) == 0
+
+
+def test_what_the_fallback_takes_counts_against_the_limit():
+    options = ort.SessionOptions()
+    options.memory_limit_bytes = 16  # two outputs of two floats
+    assert ort.InferenceSession(momentum(), options).run(None, FEEDS)[1].tolist() == [5, 9]
+    options.memory_limit_bytes = 15
+    session = ort.InferenceSession(momentum(), options)
+    for _ in range(2):
+        with pytest.raises(
+            ort.Fail, match=r"^node 'step' .*: output 'v1': needs 8 bytes, over the memory limit of 15 "
+        ):
+            session.run(None, FEEDS)
 
 
 def test_without_onnx_the_message_says_what_to_install(run_python, tmp_path):

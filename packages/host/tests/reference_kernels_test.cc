@@ -22,6 +22,7 @@ struct Spy {
   std::string refuses_to_make;
   std::string refuses_to_run;
   int alive = 0;
+  int made = 0;
 };
 Spy spy;
 
@@ -31,19 +32,22 @@ const ort_host::ReferenceHooks kHooks{
       if (!why.empty()) return nullptr;
       spy.model = ReadModel(model.data(), model.size());
       ++spy.alive;
+      ++spy.made;
       return &spy;
     },
     [](void* evaluator, const std::vector<const Value*>& inputs, const std::vector<ValueType>& output_types,
-       std::vector<Value>& outputs, std::string& why) {
+       ort_host::ReferenceOutputs& outputs, std::string& why) {
       CHECK(evaluator == &spy);
       spy.input_kinds.clear();
       for (const Value* input : inputs) spy.input_kinds.push_back(input->kind());
       spy.output_types = output_types;
-      outputs = spy.answer;
       why = spy.refuses_to_run;
-      return why.empty();
+      if (!why.empty()) return false;
+      for (std::size_t k = 0; k < spy.answer.size(); ++k)
+        if (!outputs.Put(k, spy.answer[k])) return false;
+      return true;
     },
-    [](void*) { --spy.alive; },
+    [](void*) noexcept { --spy.alive; },
 };
 
 const ValueType kFloats = ValueType::Tensor(ElementType::kFloat, Shape::OfRank(1));
@@ -67,9 +71,10 @@ ModelDef ModelOf(NodeDef node, std::vector<ValueInfoDef> inputs, std::vector<Val
 }
 
 /// A session without a native kernel.
-std::unique_ptr<Session> Open(ModelDef model) {
+std::unique_ptr<Session> Open(ModelDef model, std::size_t limit = MemoryBudget::kUnlimited) {
   static const KernelRegistry none;
   SessionConfig config;
+  config.memory_limit_bytes = limit;
   config.sources.native = &none;
   config.sources.fallback = ort_host::ReferenceKernels;
   return std::make_unique<Session>(std::move(model), config);
@@ -82,8 +87,10 @@ ModelDef Clip() {
 }
 
 void TestTheModelHoldsTheNodeAlone() {
+  spy.made = 0;
   auto session = Open(Clip());
   CHECK(spy.alive == 1);
+  CHECK(spy.made == 1);
   CHECK(spy.model.ir_version == 10);
   CHECK(spy.model.opset_imports.at("") == 13);  // the last version of Clip that opset 21 has
   const NodeDef& node = spy.model.graph.nodes.at(0);
@@ -117,6 +124,39 @@ void TestSequences() {
   const auto outputs = session->Run({Value(Sequence{kFloats, {}}), Floats({1})});
   CHECK((spy.input_kinds == std::vector{Value::Kind::kSequence, Value::Kind::kTensor}));
   CHECK(outputs[0].sequence().elements[1].tensor().element_count() == 2);
+}
+
+/// At the limit, and one byte beyond.
+void TestTheLimit(const ModelDef& model, const std::vector<Value>& inputs, std::size_t bytes) {
+  auto session = Open(model, bytes);
+  for (int i = 0; i < 2; ++i) {
+    session->Run(inputs);
+    CHECK(session->budget().used() == 0);
+  }
+  session = Open(model, bytes - 1);
+  const Error error = CHECK_THROWS(Error, session->Run(inputs));
+  CHECK(error.code() == ErrorCode::kFail);
+  CHECK(Contains(error.what(), "over the memory limit of " + std::to_string(bytes - 1) + " bytes"));
+  CHECK(session->budget().used() == 0);
+}
+
+void TestOutputsAreCharged() {
+  // A chain whose middle value is a sequence: its elements have 4 and 8 bytes. They are alive until the run is over.
+  const ValueType sequence = ValueType::Sequence(kFloats),
+                  count = ValueType::Tensor(ElementType::kInt64, Shape::Scalar());
+  NodeDef insert{.name = "insert", .op_type = "SequenceInsert", .inputs = {"s", "x"}, .outputs = {"y"}};
+  spy.answer = {Value(Sequence{kFloats, {Floats({1}), Floats({2, 3})}})};
+  TestTheLimit(ModelOf(std::move(insert), {{"s", sequence}, {"x", kFloats}}, {{"y", sequence}}),
+               {Value(Sequence{kFloats, {}}), Floats({1})}, 12);
+
+  const int64_t two = 2;
+  Tensor words = Tensor::Allocate(ElementType::kString, {&two, 1});
+  words.Data<std::string>()[0] = "short";  // in the element
+  words.Data<std::string>()[1] = std::string(100, 'x');
+  const ValueType text = ValueType::Tensor(ElementType::kString, Shape::OfRank(1));
+  spy.answer = {Value(words)};
+  NodeDef unique{.name = "unique", .op_type = "Unique", .inputs = {"x"}, .outputs = {"y"}};
+  TestTheLimit(ModelOf(std::move(unique), {{"x", text}}, {{"y", text}}), {Value(words)}, 100);
 }
 
 void TestOmittedOutputs() {
@@ -171,6 +211,7 @@ int main() {
   ort_host::SetReferenceHooks(kHooks);
   TestTheModelHoldsTheNodeAlone();
   TestSequences();
+  TestOutputsAreCharged();
   TestOmittedOutputs();
   TestErrorsNameTheNode();
   TestWhatIsDeclined();

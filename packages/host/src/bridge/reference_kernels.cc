@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "bridge/counted_outputs.h"
 #include "light/error.h"
 #include "light/model_writer.h"
 
@@ -57,8 +58,7 @@ class Evaluator {
  public:
   Evaluator(const light::KernelInfo& info, std::string& why)
       : evaluator_(reference_hooks.make(light::WriteModel(ModelOf(info)), why)) {}
-  // CPython ends a thread that asks for its lock too late by unwinding the stack.
-  ~Evaluator() noexcept(false) {
+  ~Evaluator() {
     if (evaluator_ != nullptr) reference_hooks.release(evaluator_);
   }
   Evaluator(const Evaluator&) = delete;
@@ -69,6 +69,7 @@ class Evaluator {
   void* evaluator_;
 };
 
+/// What can be told without an evaluator, which costs too much to be made twice.
 std::string Declines(const light::KernelInfo& info) {
   if (!info.node().subgraphs.empty()) return "onnx.reference is asked for nodes without subgraphs only";
   const auto refused = [&](const light::ValueType* type) { return type != nullptr && !HasValues(*type); };
@@ -76,15 +77,24 @@ std::string Declines(const light::KernelInfo& info) {
     if (refused(info.InputType(i))) return "there are no values of type " + info.InputType(i)->ToString();
   for (std::size_t i = 0; i < info.output_count(); ++i)
     if (refused(info.OutputType(i))) return "there are no values of type " + info.OutputType(i)->ToString();
-  std::string why;
-  const Evaluator evaluator(info, why);
-  return evaluator.get() != nullptr ? "" : why;
+  return "";
+}
+
+/// The fallback is asked last, so the node that it cannot run either is one that nobody runs.
+[[noreturn]] void FailUnassigned(const light::KernelInfo& info, const std::string& why) {
+  std::string native;
+  light::NativeKernels().Find(info.graph(), info.node(), &native);
+  info.Fail(light::ErrorCode::kNotImplemented, "nothing here runs version " + std::to_string(info.since_version()) +
+                                                   (native.empty() ? "" : "; native kernels: " + native) +
+                                                   "; reference fallback: " + why);
 }
 
 class ReferenceKernel final : public light::KernelBase {
  public:
-  explicit ReferenceKernel(const light::KernelInfo& info) : evaluator_(info, why_) {
-    if (evaluator_.get() == nullptr) throw light::Error(light::ErrorCode::kFail, why_);
+  explicit ReferenceKernel(const light::KernelInfo& info)
+      : evaluator_(info, why_), label_("node " + info.node().Label()), budget_(std::make_shared<BudgetLink>()) {
+    if (evaluator_.get() == nullptr) FailUnassigned(info, why_);
+    budget_->Attach(info.budget());
     for (std::size_t i = 0; i < info.input_count(); ++i)
       if (info.HasInput(i)) inputs_.push_back(i);
     for (std::size_t i = 0; i < info.output_count(); ++i) {
@@ -94,28 +104,23 @@ class ReferenceKernel final : public light::KernelBase {
     }
   }
 
-  ~ReferenceKernel() noexcept override {}
+  ~ReferenceKernel() override { budget_->Cut(); }
 
   void Run(light::RuntimeContext& context) override {
     std::vector<const light::Value*> inputs;
     for (const std::size_t i : inputs_) inputs.push_back(&context.InputValue(i));
-    std::vector<light::Value> outputs;
+    CountedOutputs outputs(context, outputs_, budget_, label_);
     std::string why;
-    if (!reference_hooks.run(evaluator_.get(), inputs, output_types_, outputs, why))
-      throw light::Error(light::ErrorCode::kRuntimeException, why);
-    for (std::size_t k = 0; k < outputs_.size(); ++k) {
-      if (outputs[k].is_tensor() && output_types_[k].is_tensor()) {
-        const light::Tensor& tensor = outputs[k].tensor();
-        light::CopyElements(tensor, context.Output(outputs_[k], tensor.dims()));
-      } else {
-        context.SetOutputValue(outputs_[k], std::move(outputs[k]));
-      }
-    }
+    const bool is_done = reference_hooks.run(evaluator_.get(), inputs, output_types_, outputs, why);
+    outputs.RethrowFailure();
+    if (!is_done) throw light::Error(light::ErrorCode::kRuntimeException, why);
   }
 
  private:
   std::string why_;
   Evaluator evaluator_;
+  std::string label_;
+  std::shared_ptr<BudgetLink> budget_;
   std::vector<std::size_t> inputs_;   // arguments that are not omitted
   std::vector<std::size_t> outputs_;  // likewise
   std::vector<light::ValueType> output_types_;

@@ -9,16 +9,29 @@
 
 namespace ort_host {
 
-/// How the Python face evaluates one node with onnx.reference. The functions take Python's lock themselves and throw
-/// nothing; what goes wrong is said in `why`.
+/// Where an evaluation puts its results.
+class ReferenceOutputs {
+ public:
+  /// Copies output `k` of the model, which may borrow its memory. False if there is no room for it: the evaluation is
+  /// over then, and its caller knows why.
+  virtual bool Put(std::size_t k, const light::Value& value) = 0;
+
+ protected:
+  ~ReferenceOutputs() = default;
+};
+
+/// How the Python face evaluates one node with onnx.reference. Functions throw nothing; what goes wrong is said in
+/// `why`.
 struct ReferenceHooks {
-  /// Makes an evaluator from a model with one node. Returns null if there is none for it.
+  /// Makes an evaluator from a model with one node, under Python's lock. Returns null if there is none for it.
   void* (*make)(const std::string& model, std::string& why);
-  /// Evaluates: `inputs` are the model's inputs in their order. Fills `outputs`, one for each of `output_types`, with
-  /// values that own their memory. May be called from several threads at once.
+  /// Evaluates under Python's lock: `inputs` are the model's inputs in their order, `outputs` takes one value for each
+  /// of `output_types`. May be called from several threads at once.
   bool (*run)(void* evaluator, const std::vector<const light::Value*>& inputs,
-              const std::vector<light::ValueType>& output_types, std::vector<light::Value>& outputs, std::string& why);
-  void (*release)(void* evaluator);
+              const std::vector<light::ValueType>& output_types, ReferenceOutputs& outputs, std::string& why);
+  /// Gives an evaluator up without Python's lock. It must not wait for the lock: CPython ends a thread that asks for
+  /// it too late by unwinding its stack, and destructors are where that must not begin.
+  void (*release)(void* evaluator) noexcept;
 };
 
 /// Called once, before the first session.

@@ -73,7 +73,6 @@ cdef extern from "light/tensor.h" namespace "light" nogil:
         void* data() noexcept
         @staticmethod
         Tensor Borrow(ElementType type, Extents dims, void* data) except +RaiseHostError
-        Tensor Clone() except +RaiseHostError
         const shared_ptr[void]& owner() noexcept
         void set_owner(shared_ptr[void] owner) noexcept
 
@@ -133,10 +132,13 @@ cdef extern from "light/graph.h" namespace "light" nogil:
 
 
 cdef extern from "bridge/reference_kernels.h" namespace "ort_host" nogil:
+    cdef cppclass ReferenceOutputs:
+        cbool Put(size_t k, const Value& value) noexcept
+
     cdef struct ReferenceHooks:
         void* (*make)(const string&, string&) noexcept nogil
         cbool (*run)(
-            void*, const vector[const Value*]&, const vector[ValueType]&, vector[Value]&, string&) noexcept nogil
+            void*, const vector[const Value*]&, const vector[ValueType]&, ReferenceOutputs&, string&) noexcept nogil
         void (*release)(void*) noexcept nogil
 
     void SetReferenceHooks(const ReferenceHooks& hooks) noexcept

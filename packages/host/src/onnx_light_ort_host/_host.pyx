@@ -132,6 +132,8 @@ cdef class Session:
         cdef size_t i
         for i in range(self.idle.size()):
             del self.idle[i]  # before the session that they belong to
+        self.native.reset()
+        ReleaseParkedEvaluators()
 
     cdef int refuse_second(self) except -1:
         """A session keeps its model: other threads may be running it."""
@@ -174,6 +176,7 @@ cdef class Session:
         self.refuse_second()
         with nogil:
             failure = engine.AttemptOpenFile(opened, native_path, dereference(options.native))
+        ReleaseParkedEvaluators()  # of a session that failed
         engine.RethrowFailure(failure)
         self.adopt(opened)
 
@@ -190,6 +193,7 @@ cdef class Session:
                     opened, buffer.buf, <size_t>buffer.len, dereference(options.native))
         finally:
             PyBuffer_Release(&buffer)
+        ReleaseParkedEvaluators()
         engine.RethrowFailure(failure)
         self.adopt(opened)
 

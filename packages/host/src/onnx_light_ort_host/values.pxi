@@ -2,10 +2,7 @@
 # Python objects as values of any kind, and back. Part of _host.pyx.
 
 cdef Value value_of(object given, const ValueType& type, const string& where, vector[PyObject*]* borrowed) except *:
-    """Returns a value of the type that borrows from `given`: what keeps the memory is added to `borrowed`.
-
-    Without `borrowed` the value owns its memory.
-    """
+    """Returns a value of the type that borrows from `given`: what keeps the memory is added to `borrowed`."""
     cdef ArrayView view
     cdef Tensor tensor
     cdef TensorSpec spec
@@ -16,14 +13,9 @@ cdef Value value_of(object given, const ValueType& type, const string& where, ve
         spec.type = type.element
         spec.shape = type.shape
         arrays.borrow(<PyObject*>given, &spec, &view)
+        borrowed.push_back(view.keep)
         tensor = Tensor.Borrow(view.type, Extents(view.dims, view.rank), <void*>view.data)
-        if borrowed != NULL:
-            borrowed.push_back(view.keep)
-            return Value(tensor)
-        try:
-            return Value(tensor.Clone())
-        finally:
-            Py_DECREF(<object>view.keep)
+        return Value(tensor)
     if type.kind == TypeKind.kOptional and type.inner.get() != NULL:
         if given is not None:
             content = value_of(given, dereference(type.inner), where, borrowed)

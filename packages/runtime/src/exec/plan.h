@@ -16,6 +16,7 @@ struct Step {
   NodeId node = kNoNode;  ///< of a partition its first node
   int partition = -1;
   bool is_hosted = false;
+  bool makes_text = false;  ///< has an output of strings whose text nobody has charged when the kernel returns
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<ElementType> output_types;

@@ -73,6 +73,8 @@ void FillTypes(const Graph& graph, Step& step) {
       }
     }
     step.output_types.push_back(type);
+    // A hosted kernel's host charges what it makes.
+    step.makes_text |= type == ElementType::kString && id != kNoValue && !step.is_hosted;
   }
 }
 
@@ -94,7 +96,7 @@ struct Program::Impl {
   std::unique_ptr<Frame> TakeFrame();
   void GiveBack(std::unique_ptr<Frame> frame);
   void Bind(Frame& frame, BoundaryIo& boundary) const;
-  void CopyOutputs(const Frame& frame, BoundaryIo& boundary) const;
+  void CopyOutputs(Frame& frame, BoundaryIo& boundary) const;
 };
 
 void Program::Impl::LowerBodies(const Node& node) {
@@ -198,7 +200,7 @@ void Program::Impl::Bind(Frame& frame, BoundaryIo& boundary) const {
   for (const ValueId id : graph->captures()) frame.values[id] = &boundary.Input(i++);
 }
 
-void Program::Impl::CopyOutputs(const Frame& frame, BoundaryIo& boundary) const {
+void Program::Impl::CopyOutputs(Frame& frame, BoundaryIo& boundary) const {
   for (const OutputCopy& copy : plan.copies) {
     const Value& value = *frame.values[copy.value];
     if (!value.is_tensor()) {
@@ -207,6 +209,10 @@ void Program::Impl::CopyOutputs(const Frame& frame, BoundaryIo& boundary) const 
     }
     const Tensor& from = value.tensor();
     CopyElements(from, boundary.CreateOutput(copy.output, from.type(), from.dims()));
+  }
+  // The caller's from here on; a frame that waits for its next run would keep them alive.
+  for (const OutputCopy& copy : plan.copies) {
+    if (!frame.own[copy.value].is_tensor()) frame.own[copy.value].Reset();
   }
 }
 
@@ -253,6 +259,8 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
         until_look = cancellation->Look();
       if (step.is_hosted) parallel.Quiesce();
       step.kernel->Run(context);
+      if (step.makes_text) [[unlikely]]
+        context.ChargeText();
       frame->scratch.Reset();
       for (const ValueId id : step.releases) {
         if (!frame->own[id].is_tensor()) frame->own[id].Reset();

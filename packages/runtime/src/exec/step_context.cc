@@ -6,6 +6,18 @@
 namespace light {
 namespace {
 
+constexpr const char* kOutputBuffer = "output buffer";
+
+/// The text that strings have beside their elements: what does not fit into one.
+std::size_t TextBytes(const Tensor& strings) {
+  const std::size_t inline_capacity = std::string().capacity();
+  const auto* text = strings.Data<std::string>();
+  std::size_t bytes = 0;
+  for (int64_t i = 0; i < static_cast<int64_t>(strings.element_count()); ++i)
+    if (text[i].capacity() > inline_capacity) bytes += text[i].capacity();
+  return bytes;
+}
+
 /// Never destroyed: a library's static destructors may still run kernels.
 const Value& NoneValue() {
   static const Value* none = new Value();
@@ -25,10 +37,21 @@ const Value& StepContext::InputValue(std::size_t i) {
   return *frame_.values[step_->inputs[i]];
 }
 
-void StepContext::Charge(std::size_t bytes) {
+void StepContext::Charge(std::size_t bytes, const char* what) {
   if (budget_ == nullptr) return;
-  budget_->Charge(bytes, "output buffer");
+  budget_->Charge(bytes, what);
   charged_ += bytes;
+}
+
+void StepContext::ChargeText() {
+  if (budget_ == nullptr || budget_->limit() == MemoryBudget::kUnlimited) return;
+  for (std::size_t i = 0; i < step_->outputs.size(); ++i) {
+    const ValueId id = step_->outputs[i];
+    if (step_->output_types[i] != ElementType::kString || id == kNoValue) continue;
+    const Placement::Kind kind = plan_.placements[id].kind;
+    const Value& value = frame_.own[id];
+    if (kind != Placement::Kind::kView && value.is_tensor()) Charge(TextBytes(value.tensor()), "text of strings");
+  }
 }
 
 Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dims) {
@@ -42,7 +65,7 @@ Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dim
     Tensor& tensor = *unrequested_.back();
     const std::size_t bytes = tensor.Reshape(type, dims);
     if (type == ElementType::kString) {
-      Charge(bytes);
+      Charge(bytes, kOutputBuffer);
       return tensor = Tensor::Allocate(type, dims);
     }
     tensor.set_data(frame_.scratch.Take(bytes, budget_));
@@ -68,12 +91,12 @@ Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dim
         return tensor;
       }
       // The extents that were known ahead turned out wrong: growing the slot would pull the input away.
-      Charge(bytes);
+      Charge(bytes, kOutputBuffer);
       return tensor = Tensor::Allocate(type, dims);
     }
     default:
       // Storage of its own; reused when the extents are the same, as in a warmed-up run.
-      Charge(Tensor(tensor).Reshape(type, dims));
+      Charge(Tensor(tensor).Reshape(type, dims), kOutputBuffer);
       if (tensor.owner() == nullptr || tensor.type() != type || !tensor.dims().Equals(dims)) {
         tensor = Tensor::Allocate(type, dims);
       }

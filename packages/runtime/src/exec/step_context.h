@@ -21,6 +21,9 @@ class StepContext final : public RuntimeContext {
 
   void Begin(const Step& step) noexcept { step_ = &step; }
   const Step* step() const noexcept { return step_; }
+  /// Charges the text of the step's strings, whose length is not known before the kernel has made them; their elements
+  /// were charged by Output.
+  void ChargeText();
 
   std::size_t input_count() const noexcept override { return step_->inputs.size(); }
   std::size_t output_count() const noexcept override { return step_->outputs.size(); }
@@ -68,7 +71,7 @@ class StepContext final : public RuntimeContext {
  private:
   const Tensor* NotATensor(std::size_t i, const Value& value) const;
   Tensor& OutputElsewhere(std::size_t i, std::span<const int64_t> dims);
-  void Charge(std::size_t bytes);
+  void Charge(std::size_t bytes, const char* what);
 
   const BufferPlan& plan_;
   Frame& frame_;

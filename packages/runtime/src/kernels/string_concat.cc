@@ -21,9 +21,16 @@ class StringConcat final : public KernelBase {
     context.ParallelFor(plan.total, 50, [&](int64_t begin, int64_t end) {
       ForEachRun(plan, begin, end, [&](int64_t position, int64_t length, const auto& offsets) {
         for (int64_t i = 0; i < length; ++i)
-          to[position + i].assign(left[offsets[0] + i * left_step]).append(right[offsets[1] + i * right_step]);
+          Join(left[offsets[0] + i * left_step], right[offsets[1] + i * right_step], to[position + i]);
       });
     });
+  }
+
+ private:
+  static void Join(const std::string& left, const std::string& right, std::string& to) {
+    to.clear();
+    to.reserve(left.size() + right.size());  // growing by itself would double it
+    to.append(left).append(right);
   }
 };
 
