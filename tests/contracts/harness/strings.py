@@ -35,3 +35,20 @@ def read_strings(api: Table, value: int) -> list[bytes]:
 def write_strings(api: Table, context: int, index: int, shape: Sequence[int], values: Sequence[bytes]) -> None:
     """Request an output and fill it."""
     fill(api, api.get.KernelContext_GetOutput(context, index, dims(*shape), len(shape)), values)
+
+
+def calls(api: Table, value: int, out: C.c_size_t, buffer: C.c_void_p) -> dict[str, int]:
+    """Return the code of each slot on a value, by slot; the arguments fit one empty string."""
+    return {
+        "OrtApi.FillStringTensor": api.code.FillStringTensor(value, texts([b"s"]), 1),
+        "OrtApi.FillStringTensorElement": api.code.FillStringTensorElement(value, b"s", 0),
+        "OrtApi.GetResizedStringTensorElementBuffer": api.code.GetResizedStringTensorElementBuffer(
+            value, 0, 1, C.byref(buffer)
+        ),
+        "OrtApi.GetStringTensorDataLength": api.code.GetStringTensorDataLength(value, C.byref(out)),
+        "OrtApi.GetStringTensorContent": api.code.GetStringTensorContent(
+            value, C.create_string_buffer(8), 8, (C.c_size_t * 1)(), 1
+        ),
+        "OrtApi.GetStringTensorElementLength": api.code.GetStringTensorElementLength(value, 0, C.byref(out)),
+        "OrtApi.GetStringTensorElement": api.code.GetStringTensorElement(value, 8, 0, C.create_string_buffer(8)),
+    }
