@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -60,3 +61,18 @@ def probe(shared_probe: Probe):
 def api(probe: Probe) -> Table:
     """Return the ``OrtApi`` table."""
     return probe.api
+
+
+@pytest.fixture(autouse=True)
+def no_findings(request: pytest.FixtureRequest, shared_probe: Probe):
+    """Fail a test in which checked mode found something, unless the test says so with the marker ``finds``."""
+    if not hasattr(shared_probe.ort, "checked_findings"):
+        yield
+        return
+    before = len(shared_probe.ort.checked_findings())
+    yield
+    gc.collect()
+    found = shared_probe.ort.checked_findings()[before:]
+    marker = request.node.get_closest_marker("finds")
+    expected = set(marker.args) if marker else set()
+    assert {finding.rule for finding in found} <= expected, [(f.rule, f.slot, f.sentence) for f in found]

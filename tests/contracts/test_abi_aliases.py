@@ -92,6 +92,7 @@ def test_scalar_and_empty_tensor_are_shared_too(probe, shape):
     assert doubler.shared == [True]
 
 
+@pytest.mark.finds("output_missing")
 def test_output_of_another_size_is_an_error_of_the_call(probe):
     doubler = Doubler(probe, (3,))
     with pytest.raises(SlotError, match=r"node0.*input 0 \(GetAliasMap\).*8 bytes, got 12") as raised:

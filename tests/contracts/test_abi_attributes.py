@@ -57,6 +57,7 @@ def test_int64(with_attributes):
 @pytest.mark.slot(FLOAT, INT64)
 @pytest.mark.parametrize("name", [b"missing", b"s", b"fs", b"is", b"t", b""])
 @pytest.mark.parametrize(("kind", "out"), [("float", C.c_float), ("int64", C.c_int64)])
+@pytest.mark.finds("attribute_kind")
 def test_missing_or_other_kind_of_scalar_fails_and_out_is_left_alone(with_attributes, kind, out, name):
     def body(api, info):
         value = out(42)
@@ -67,6 +68,7 @@ def test_missing_or_other_kind_of_scalar_fails_and_out_is_left_alone(with_attrib
 
 @pytest.mark.slot(FLOAT, INT64)
 @pytest.mark.parametrize(("kind", "name", "out"), [("float", b"i", C.c_float), ("int64", b"f", C.c_int64)])
+@pytest.mark.finds("attribute_kind")
 def test_numbers_are_not_converted(with_attributes, kind, name, out):
     body = lambda api, info: getattr(api.code, f"KernelInfoGetAttribute_{kind}")(info, name, C.byref(out()))  # noqa: E731
     assert with_attributes(body) == E.ORT_FAIL
@@ -98,6 +100,7 @@ def test_small_string_buffer_is_told_the_size_and_left_alone(with_attributes):
 
 @pytest.mark.slot(STRING)
 @pytest.mark.parametrize("name", [b"missing", b"ss", b"i"])
+@pytest.mark.finds("attribute_kind")
 def test_missing_or_other_kind_of_string_fails_and_size_is_kept(with_attributes, name):
     def body(api, info):
         size = C.c_size_t(42)
@@ -154,6 +157,7 @@ def test_missing_array_fails_and_size_is_kept(with_attributes, kind):
     ("kind", "name"),
     [("float", b"no_fs"), ("float", b"is"), ("float", b"f"), ("int64", b"no_is"), ("int64", b"fs"), ("int64", b"i")],
 )
+@pytest.mark.finds("attribute_kind")
 def test_empty_array_and_other_kind_read_as_no_elements(with_attributes, kind, name):
     assert with_attributes(lambda api, info: read_array(api, info, kind, name)) == []
 
@@ -194,6 +198,7 @@ def test_count_query_needs_no_allocator(with_attributes, name, count):
 
 @pytest.mark.slot(STRINGS)
 @pytest.mark.parametrize("name", [b"no_ss", b"s", b"fs"])
+@pytest.mark.finds("attribute_kind")
 def test_empty_strings_and_other_kind_read_as_null(probe, with_attributes, name):
     allocator = PluginAllocator(probe)
     assert with_attributes(lambda api, info: read_strings(api, info, name, allocator)) == (E.ORT_OK, None, 0)
@@ -224,6 +229,7 @@ def test_allocator_that_gives_up_leaks_nothing(probe, with_attributes, answered)
 
 
 @pytest.mark.slot(TENSOR)
+@pytest.mark.finds("leak")
 def test_tensor_is_an_owned_deep_copy(probe, with_attributes):
     allocator = PluginAllocator(probe)
     kept = []
@@ -277,6 +283,7 @@ def test_scalar_tensor(probe, with_attributes):
 
 @pytest.mark.slot(TENSOR)
 @pytest.mark.parametrize("name", [b"missing", b"f"])
+@pytest.mark.finds("attribute_kind")
 def test_missing_or_other_kind_of_tensor_fails_and_out_is_left_alone(probe, with_attributes, name):
     allocator = PluginAllocator(probe)
 
@@ -301,6 +308,7 @@ def test_tensor_without_memory_is_refused(probe, with_attributes):
 @pytest.mark.slot(FLOAT, INT64, STRING, FLOATS, INT64S, STRINGS, TENSOR)
 @pytest.mark.host_stricter
 @pytest.mark.parametrize(("name", "word"), [(b"missing", "missing"), (b"s", "string")])
+@pytest.mark.finds("attribute_kind")
 def test_message_tells_missing_from_other_kind_and_names_the_attribute(with_attributes, name, word):
     _, message = with_attributes(
         lambda api, info: api.error.KernelInfoGetAttribute_int64(info, name, C.byref(C.c_int64()))

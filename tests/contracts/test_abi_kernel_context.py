@@ -169,6 +169,7 @@ def test_outputs_may_be_requested_in_any_order(probe):
 
 
 @pytest.mark.slot(OUTPUT)
+@pytest.mark.finds("shape_mismatch")
 def test_shape_may_differ_from_the_declared_one(probe):
     op = probe.op(compute=lambda api, context: write_output(api, context, 0, np.ones(5, np.float32)))
     (found,) = probe.run_op(op, [ONES], output_types={"y0": (1, [2])})
@@ -177,6 +178,7 @@ def test_shape_may_differ_from_the_declared_one(probe):
 
 @pytest.mark.slot(OUTPUT)
 @pytest.mark.host_stricter
+@pytest.mark.finds("output_missing")
 def test_output_never_requested_is_an_error_that_names_op_and_index(probe):
     op = probe.op("Forgets", outputs=[Arg(), Arg()], compute=lambda api, context: write_output(api, context, 0, ONES))
     with pytest.raises(probe.exception("Fail"), match=r"(?s)(Forgets.*\b1\b|\b1\b.*Forgets)"):

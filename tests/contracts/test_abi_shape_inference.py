@@ -156,6 +156,7 @@ def test_unnamed_unknown_extent_stays_unknown(probe):
 
 
 @pytest.mark.slot(INFER)
+@pytest.mark.finds("inference_failed")
 def test_failed_inference_is_no_error(probe):
     op = probe.op(infer=lambda api, context: probe.status(E.ORT_FAIL, b"rank unknown"))
     assert probe.run_op(op)[0].tolist() == [1, 1]

@@ -36,6 +36,7 @@ def test_scale_falls_back_to_its_own_default(probe, attributes, factor):
 
 
 @CREATE
+@pytest.mark.finds("attribute_kind")
 def test_attribute_of_another_kind_reads_as_missing(probe):
     np.testing.assert_array_equal(run(probe, "add_two", "Scale", X, attributes={"factor": 2}), X)
 
@@ -230,6 +231,7 @@ def test_kernel_that_fails_tells_why(probe, library, error):
 @COMPUTE
 @pytest.mark.host_stricter
 @pytest.mark.parametrize("library", ["create_throws", "create_returns_status", "compute_throws", "forgets_output"])
+@pytest.mark.finds("output_missing")
 def test_kernel_that_fails_is_named_with_node_and_library(probe, library):
     with pytest.raises(Exception, match="faulty_7") as caught:
         run(probe, library, "Faulty", X, node_name="faulty_7")

@@ -38,7 +38,8 @@ def test_memory_that_is_not_the_kernels(run_python, fixtures, library, finding, 
     done = run_python(SOURCE, path, source, ONNX_LIGHT_ORT_CHECKED="1")
     assert done.stdout.splitlines() == [f"node 'broken' (fixtures.Faulty) of {path}: {finding}"] * 2
     rule, what = finding.split(": ", 1)
-    assert done.stderr.count(f"finding: {rule}: node 'broken' (fixtures.Faulty) of {path}: {what}") == 2
+    where = f"OrtCustomOp.KernelComputeV2: node 'broken' (fixtures.Faulty) of {path}"
+    assert done.stderr.count(f"finding: {rule}: {where}: {what}") == 2
 
 
 @pytest.mark.parametrize("source", ["feed", "initializer"])

@@ -15,7 +15,9 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[2]
 
 
-def run_in_child(module: str, function: Callable[[Any], None], timeout: float = 120) -> subprocess.CompletedProcess:
+def run_in_child(
+    module: str, function: Callable[[Any], None], timeout: float = 120, **variables: str
+) -> subprocess.CompletedProcess:
     """Run ``function(probe)`` in a fresh process and return how that process ended.
 
     Parameters
@@ -26,13 +28,15 @@ def run_in_child(module: str, function: Callable[[Any], None], timeout: float = 
         A module-level function of a test file; it is looked up by name in the child.
     timeout
         Seconds after which the child is ended and the test fails.
+    variables
+        Variables of the environment, beside those of this process.
     """
     start = f"import sys; sys.path.insert(0, {str(TESTS)!r}); from contracts.harness.child import main; main()"
     command = [sys.executable, "-c", start, module, inspect.getsourcefile(function), function.__name__]
     # A sanitizer would turn a signal that a test expects into an exit code.
     options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0:handle_abort=0"]))
     env = {**os.environ, "ASAN_OPTIONS": options, "TSAN_OPTIONS": f"{os.environ.get('TSAN_OPTIONS', '')} handle_segv=0"}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(command, env=env | variables, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def main() -> None:

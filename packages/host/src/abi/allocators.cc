@@ -7,6 +7,15 @@
 namespace ort_host::abi {
 namespace {
 
+/// The allocator, which may be a library's: only of ours can it be told whether they live.
+template <class Allocator>
+Allocator* Usable(Allocator* allocator) {
+  Require(allocator, "ort_allocator");
+  if (checked::IsReleased(allocator, kAllocatorKind)) [[unlikely]]
+    throw StatusError(ORT_INVALID_ARGUMENT, "ort_allocator was released before");
+  return allocator;
+}
+
 OrtStatus* ORT_API_CALL GetAllocatorWithDefaultOptions(OrtAllocator** out) noexcept {
   return Guard("GetAllocatorWithDefaultOptions",
                [&] { Out(out) = static_cast<OrtAllocator*>(&HostAllocator::Default()); });
@@ -14,7 +23,7 @@ OrtStatus* ORT_API_CALL GetAllocatorWithDefaultOptions(OrtAllocator** out) noexc
 
 OrtStatus* ORT_API_CALL AllocatorAlloc(OrtAllocator* allocator, size_t size, void** out) noexcept {
   return Guard("AllocatorAlloc", [&](Slot slot) -> OrtStatus* {
-    Require(allocator, "ort_allocator");
+    Usable(allocator);
     const auto destination = Out(out);
     void* block = AllocateWith(allocator, size);
     if (block == nullptr && size > 0) {
@@ -27,25 +36,30 @@ OrtStatus* ORT_API_CALL AllocatorAlloc(OrtAllocator* allocator, size_t size, voi
 
 OrtStatus* ORT_API_CALL AllocatorFree(OrtAllocator* allocator, void* block) noexcept {
   return Guard("AllocatorFree", [&] {
-    Require(allocator, "ort_allocator");
+    Usable(allocator);
     if (block != nullptr) FreeWith(allocator, block);
   });
 }
 
 OrtStatus* ORT_API_CALL AllocatorGetInfo(const OrtAllocator* allocator, const OrtMemoryInfo** out) noexcept {
   return Guard("AllocatorGetInfo", [&] {
-    ort_abi::RequireVersion(Require(allocator, "ort_allocator"));
+    ort_abi::RequireVersion(Usable(allocator));
     Out(out) = ort_abi::Call<&OrtAllocator::Info, HostStatus>(allocator);
   });
 }
 
 void ORT_API_CALL ReleaseAllocator(OrtAllocator* allocator) noexcept {
   if (allocator == nullptr) return;
+  if (allocator == &HostAllocator::Default()) {
+    return checked::Report("release_of_borrowed", "ReleaseAllocator", "the default allocator is nobody's");
+  }
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]] {
+    checked::EnterSlot("ReleaseAllocator");
+    if (!ort_abi::checked_hooks->take(allocator, kAllocatorKind)) return;
+  }
   HostAllocator* ours = HostAllocator::From(allocator);
-  if (ours == nullptr || ours->is_default()) {
-    checked::Report("release_of_borrowed",
-                    "ReleaseAllocator: only allocators from a kernel's info or context are owned");
-    return;
+  if (ours == nullptr) {
+    return checked::Report("wrong_kind", "ReleaseAllocator", "the allocator is a library's own");
   }
   delete ours;
 }

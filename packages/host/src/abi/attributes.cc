@@ -15,7 +15,16 @@ OrtStatus* Missing(Slot slot, const KernelContent& content, const char* name) {
   return slot.Fail(ORT_FAIL, "%s: attribute '%s' is missing", content.label.c_str(), name);
 }
 
+/// Neither the status of a scalar nor the empty array tells a library that it asked for the wrong kind.
+void NoteOtherKind(const KernelContent& content, const Attribute& attribute, const char* slot, const char* expected) {
+  if (!checked::enabled()) return;
+  checked::Report("attribute_kind", slot,
+                  content.label + ": attribute '" + attribute.name + "' is of kind " + ToString(attribute.kind) +
+                      ", read as " + expected);
+}
+
 OrtStatus* OtherKind(Slot slot, const KernelContent& content, const Attribute& attribute, const char* expected) {
+  NoteOtherKind(content, attribute, slot.name(), expected);
   return slot.Fail(ORT_FAIL, "%s: attribute '%s' must be of kind %s, got %s", content.label.c_str(),
                    attribute.name.c_str(), expected, ToString(attribute.kind));
 }
@@ -64,13 +73,14 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttribute_string(const OrtKernelInfo* info,
 }
 
 template <class T>
-OrtStatus* Array(Slot slot, const OrtKernelInfo* info, const char* name, T* out, size_t* size) {
+OrtStatus* Array(Slot slot, const OrtKernelInfo* info, const char* name, const char* expected, T* out, size_t* size) {
   Require(size, "size");
   const KernelContent& content = Borrow(info).content();
   const Attribute* attribute = content.FindAttribute(Require(name, "name"));
   if (attribute == nullptr) return Missing(slot, content, name);
   // Another kind reads as an empty array.
   const auto* data = std::get_if<std::vector<T>>(&attribute->data);
+  if (data == nullptr) NoteOtherKind(content, *attribute, slot.name(), expected);
   return data != nullptr ? CopyArray(slot, data->data(), data->size(), out, size)
                          : CopyArray<T>(slot, nullptr, 0, out, size);
 }
@@ -78,13 +88,13 @@ OrtStatus* Array(Slot slot, const OrtKernelInfo* info, const char* name, T* out,
 OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_float(const OrtKernelInfo* info, const char* name, float* out,
                                                           size_t* size) noexcept {
   return Guard("KernelInfoGetAttributeArray_float",
-               [&](Slot slot) { return Array<float>(slot, info, name, out, size); });
+               [&](Slot slot) { return Array<float>(slot, info, name, "floats", out, size); });
 }
 
 OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_int64(const OrtKernelInfo* info, const char* name, int64_t* out,
                                                           size_t* size) noexcept {
   return Guard("KernelInfoGetAttributeArray_int64",
-               [&](Slot slot) { return Array<int64_t>(slot, info, name, out, size); });
+               [&](Slot slot) { return Array<int64_t>(slot, info, name, "ints", out, size); });
 }
 
 /// Blocks of an array of strings under construction, freed unless kept.
@@ -129,6 +139,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* 
     const Attribute* attribute = content.FindAttribute(Require(name, "name"));
     if (attribute == nullptr) return Missing(slot, content, name);
     const auto* values = std::get_if<std::vector<std::string>>(&attribute->data);
+    if (values == nullptr) NoteOtherKind(content, *attribute, slot.name(), "strings");
     const size_t count = values != nullptr ? values->size() : 0;
     if (out != nullptr && allocator == nullptr) return slot.Fail(ORT_FAIL, "allocator is null");
     *size = count;

@@ -5,6 +5,7 @@
 #include <ort_abi/callbacks.h>
 
 #include "abi/sections.h"
+#include "adapters/current_kernel.h"
 #include "adapters/kernel_context.h"
 
 namespace ort_host::abi {
@@ -119,7 +120,7 @@ OrtStatus* ORT_API_CALL KernelContext_GetAllocator(const OrtKernelContext* conte
     const MemoryDescription& memory = Borrow(mem_info, "mem_info").description();
     const auto destination = Out(out);
     if (!memory.is_plain_cpu()) return NoAllocator(slot, memory);
-    destination = static_cast<OrtAllocator*>(content.scope->MakeAllocator(content.label).release());
+    destination = HostAllocator::Give(content.scope->MakeAllocator(content.label));
     return nullptr;
   });
 }
@@ -146,6 +147,7 @@ OrtStatus* ORT_API_CALL KernelContext_ParallelFor(const OrtKernelContext* contex
     KernelContextAdapter& adapter = Context(context);
     if (fn == nullptr || total == 0) return nullptr;
     const auto range = [&](size_t begin, size_t end) {
+      const CurrentKernel current(adapter.content());  // the body may be on another thread than the kernel
       for (size_t i = begin; i < end; ++i) ort_abi::CallFunction<HostStatus>("the callback", fn, usr_data, i);
     };
     const size_t batches = std::min({num_batch == 0 ? total : num_batch, total, kMaxBatches});

@@ -128,7 +128,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAllocator(const OrtKernelInfo* info, OrtMem
   return Guard("KernelInfoGetAllocator", [&] {
     const KernelContent& content = Borrow(info).content();
     const auto destination = Out(out);
-    destination = static_cast<OrtAllocator*>(content.scope->MakeAllocator(content.label).release());
+    destination = HostAllocator::Give(content.scope->MakeAllocator(content.label));
   });
 }
 

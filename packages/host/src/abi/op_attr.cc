@@ -155,7 +155,7 @@ OrtStatus* ORT_API_CALL ReadOpAttr(const OrtOpAttr* op_attr, OrtOpAttrType type,
 void ORT_API_CALL ReleaseOpAttr(OrtOpAttr* attribute) noexcept {
   auto adapter = TakeIn("ReleaseOpAttr", attribute);
   if (adapter != nullptr && !adapter->is_owned()) {
-    checked::Report("release_of_borrowed", "ReleaseOpAttr: attributes of a context are borrowed");
+    checked::Report("release_of_borrowed", "ReleaseOpAttr", "attributes of a context are borrowed");
     adapter.release();
   }
 }

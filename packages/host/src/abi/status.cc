@@ -11,10 +11,14 @@ OrtStatus* ORT_API_CALL CreateStatus(OrtErrorCode code, const char* message) noe
 }
 
 OrtErrorCode ORT_API_CALL GetErrorCode(const OrtStatus* status) noexcept {
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    checked::EnterSlot("GetErrorCode");
   return status != nullptr ? HostStatus::Code(status) : ORT_OK;
 }
 
 const char* ORT_API_CALL GetErrorMessage(const OrtStatus* status) noexcept {
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    checked::EnterSlot("GetErrorMessage");
   return status != nullptr ? HostStatus::Message(status) : "";
 }
 

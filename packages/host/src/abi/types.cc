@@ -109,7 +109,7 @@ void ORT_API_CALL ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* info)
   TensorTypeAndShapeAdapter* part = adapter.release();
   if (part->is_open()) [[likely]]
     return part->Close();
-  checked::Report("double_release", "ReleaseTensorTypeAndShapeInfo: the info is borrowed, or was released before");
+  checked::Report("double_release", "ReleaseTensorTypeAndShapeInfo", "the info is borrowed, or was released before");
 }
 
 // --- OrtTypeInfo

@@ -170,7 +170,7 @@ OrtStatus* ORT_API_CALL GetTensorElementTypeAndShapeDataReference(const OrtValue
 void ORT_API_CALL ReleaseValue(OrtValue* value) noexcept {
   auto adapter = TakeIn("ReleaseValue", value);
   if (adapter != nullptr && !adapter->is_owned()) {
-    checked::Report("release_of_borrowed", "ReleaseValue: inputs, outputs and constants of a kernel are borrowed");
+    checked::Report("release_of_borrowed", "ReleaseValue", "inputs, outputs and constants of a kernel are borrowed");
     adapter.release();
   }
 }

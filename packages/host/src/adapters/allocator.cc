@@ -82,6 +82,20 @@ HostAllocator::HostAllocator(const MemoryDescription& memory, std::shared_ptr<Bu
   GetStats = StatsThunk;
   AllocOnStream = budget_ != nullptr ? StreamThunk : nullptr;
   Shrink = nullptr;
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    ort_abi::checked_hooks->born(static_cast<OrtAllocator*>(this), kAllocatorKind);
+}
+
+HostAllocator::~HostAllocator() {
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    ort_abi::checked_hooks->died(static_cast<OrtAllocator*>(this), kAllocatorKind);
+}
+
+OrtAllocator* HostAllocator::Give(std::unique_ptr<HostAllocator> allocator) noexcept {
+  OrtAllocator* handle = allocator.release();
+  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+    ort_abi::checked_hooks->give(handle, kAllocatorKind);
+  return handle;
 }
 
 HostAllocator& HostAllocator::Default() noexcept {
@@ -139,13 +153,16 @@ void HostAllocator::Free(void* block) noexcept {
   if (block == nullptr) return;
   auto* header = static_cast<BlockHeader*>(block) - 1;
   if (header->tag != kLiveBlock) [[unlikely]] {
-    checked::Report("double_release", header->tag == kFreedBlock ? "OrtAllocator.Free: the block was freed before"
-                                                                 : "OrtAllocator.Free: the block is none of ours");
+    checked::Report("double_release", "OrtAllocator.Free",
+                    header->tag == kFreedBlock ? "the block was freed before" : "the block is none of ours");
     return;
   }
-  if (header->budget != nullptr) header->budget->Release(header->bytes);
+  const std::size_t bytes = header->bytes;
+  if (header->budget != nullptr) header->budget->Release(bytes);
   header->~BlockHeader();
   *const_cast<volatile std::uint64_t*>(&header->tag) = kFreedBlock;
+  if (checked::enabled()) [[unlikely]]
+    return checked::Bury(header, sizeof(BlockHeader) + bytes, sizeof(header->tag), std::free);
   std::free(header);
 }
 

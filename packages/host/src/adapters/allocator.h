@@ -40,11 +40,15 @@ class HostAllocator final : public OrtAllocator {
   /// @param user  for messages: who allocates, `node 'n' (domain.Op) of /path/lib.so`
   HostAllocator(const MemoryDescription& memory, std::shared_ptr<BudgetLink> budget, std::string user);
   HostAllocator(const HostAllocator&) = delete;
+  ~HostAllocator();
 
   /// The process-wide allocator. Never destroyed.
   static HostAllocator& Default() noexcept;
   /// The allocator behind the handle if it is one of ours, else null.
   static HostAllocator* From(const OrtAllocator* allocator) noexcept;
+
+  /// Gives a wrapper to a library, which releases it.
+  static OrtAllocator* Give(std::unique_ptr<HostAllocator> allocator) noexcept;
 
   const MemoryInfoAdapter& memory() const noexcept { return memory_; }
   /// Whose limit counts what is allocated now: the session of the allocator or of the kernel that runs on this thread;

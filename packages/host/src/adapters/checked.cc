@@ -2,19 +2,20 @@
 #include "adapters/checked.h"
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <ort_abi/handle.h>
 
+#include "adapters/current_kernel.h"
 #include "adapters/kinds.h"
-#include "adapters/logger.h"
 
 namespace ort_host {
 namespace checked {
@@ -22,15 +23,16 @@ namespace {
 
 constexpr std::size_t kShards = 16;
 constexpr std::size_t kQuarantineBlocks = 4096;
-constexpr std::size_t kMaxFindings = 1000;
+constexpr std::size_t kMostDead = 1 << 16;  // records of released handles that a shard keeps
 constexpr unsigned char kPoison = 0xdd;
 
 struct Record {
   uint32_t kind = 0;
-  bool is_given = false;
+  bool is_given = false;  // to a library, which has to release it
   bool is_dead = false;
+  bool is_over = false;
   bool is_reported = false;
-  std::size_t number = 0;
+  const void* owner = nullptr;
   const char* made_by = "";
   const char* ended_by = "";
 };
@@ -42,20 +44,19 @@ struct Shard {
 
 struct Buried {
   void* memory;
-  std::size_t size;
+  void (*free)(void*);
 };
 
 /// Never destroyed: libraries release handles in their static destructors.
 struct State {
   std::array<Shard, kShards> shards;
   std::mutex mutex;
-  std::vector<Finding> findings;
   std::deque<Buried> quarantine;
-  std::atomic<std::size_t> next{1};
 };
 
 State* g_state = nullptr;
 thread_local const char* t_slot = "";
+thread_local const void* t_owner = nullptr;
 
 Shard& ShardOf(const void* handle) noexcept {
   return g_state->shards[(reinterpret_cast<std::uintptr_t>(handle) >> 4) % kShards];
@@ -89,23 +90,54 @@ const char* KindName(uint32_t kind) noexcept {
       return "OrtSessionOptions";
     case kCustomOpDomainKind:
       return "OrtCustomOpDomain";
+    case kAllocatorKind:
+      return "OrtAllocator";
     default:
       return "an unknown handle";
   }
 }
 
-std::string Describe(const char* slot, const Record* record, uint32_t kind) {
-  std::string text = std::string(slot) + ": " + KindName(kind);
-  if (record == nullptr) return text + " expected, got no handle of ours";
-  if (record->kind != kind) text += std::string(" expected, got ") + KindName(record->kind);
-  if (*record->made_by != '\0') text += std::string(", made by ") + record->made_by;
-  if (*record->ended_by != '\0') text += std::string(", released by ") + record->ended_by;
+/// As `the OrtValue made by CreateTensorAsOrtValue`.
+std::string Name(const Record& record) {
+  std::string text = std::string("the ") + KindName(record.kind);
+  if (*record.made_by != '\0') text += std::string(" made by ") + record.made_by;
   return text;
+}
+
+/// A rule that the use of a handle breaks; the rule is null if it is alive and of its kind.
+struct Verdict {
+  const char* rule = nullptr;
+  std::string sentence;
+};
+
+Verdict WrongKind(const Record* record, uint32_t kind) {
+  return {"wrong_kind", std::string(KindName(kind)) + " expected, got " +
+                            (record != nullptr ? Name(*record) : std::string("no handle of ours"))};
+}
+
+/// What the library did with a handle that is gone. One that it never released ended with the call that lent it.
+Verdict Gone(const Record& record) {
+  if (*record.ended_by == '\0') return {"out_of_phase", Name(record) + " was good only for the call that lent it"};
+  return {"use_after_release", Name(record) + " was released by " + record.ended_by};
+}
+
+Verdict JudgeUse(const Record* record, uint32_t kind) {
+  if (record == nullptr || record->kind != kind) return WrongKind(record, kind);
+  return record->is_dead ? Gone(*record) : Verdict{};
+}
+
+Verdict JudgeRelease(const Record* record, uint32_t kind) {
+  if (record == nullptr || record->kind != kind) return WrongKind(record, kind);
+  if (record->is_given) return {};
+  if (*record->ended_by != '\0') {
+    return {"double_release", Name(*record) + " was released by " + record->ended_by + " before"};
+  }
+  return {"release_of_borrowed", Name(*record) + " is only lent"};
 }
 
 void Born(const void* handle, uint32_t kind) noexcept {
   Shard& shard = ShardOf(handle);
-  std::lock_guard lock(shard.mutex);
+  const std::lock_guard lock(shard.mutex);
   Record record;
   record.kind = kind;
   record.made_by = t_slot;
@@ -114,18 +146,20 @@ void Born(const void* handle, uint32_t kind) noexcept {
 
 void Died(const void* handle, uint32_t) noexcept {
   Shard& shard = ShardOf(handle);
-  std::string leak;
+  Record leaked;
   {
-    std::lock_guard lock(shard.mutex);
+    const std::lock_guard lock(shard.mutex);
     Record& record = shard.records[handle];
-    if (record.is_given && record.number > 0 && !record.is_reported) {
-      leak = Describe("end of the object it belongs to", &record, record.kind) + ", never released";
-    }
+    if (record.is_given && !record.is_reported) leaked = record;
     record.is_given = false;
     record.is_dead = true;
-    if (*record.ended_by == '\0') record.ended_by = t_slot;
+    if (shard.records.size() > kMostDead) {
+      std::erase_if(shard.records, [](const auto& entry) { return entry.second.is_dead; });
+    }
   }
-  if (!leak.empty()) Report("leak", leak);
+  if (leaked.is_given) {
+    Report("leak", leaked.made_by, Name(leaked) + " was never released, and the object it belongs to has ended");
+  }
 }
 
 /// The record of a handle, or null. An adapter that is older than checked mode gets its record here.
@@ -136,59 +170,72 @@ Record* Find(Shard& shard, const void* handle, uint32_t kind) {
   Record& record = shard.records[handle];
   record.kind = kind;
   record.is_given = true;
+  record.is_reported = true;  // whether anybody has to release it is not known
   return &record;
-}
-
-/// What is wrong with a handle: a rule, or null if it is alive and of its kind.
-const char* Judge(const Record* record, uint32_t kind) noexcept {
-  if (record == nullptr) return "wrong_kind";
-  if (record->is_dead) return "use_after_release";
-  return record->kind == kind ? nullptr : "wrong_kind";
 }
 
 void BorrowHook(const void* handle, uint32_t kind, const char*) {
   Shard& shard = ShardOf(handle);
-  std::string detail;
-  const char* rule;
+  Verdict verdict;
+  bool is_over = false;
   {
-    std::lock_guard lock(shard.mutex);
-    const Record* record = Find(shard, handle, kind);
-    rule = Judge(record, kind);
-    if (rule == nullptr) return;
-    detail = Describe(t_slot, record, kind);
+    const std::lock_guard lock(shard.mutex);
+    Record* record = Find(shard, handle, kind);
+    verdict = JudgeUse(record, kind);
+    if (verdict.rule == nullptr && record->is_over) {
+      is_over = true;
+      verdict = {"out_of_phase", Name(*record) + " was good only for the call that it was passed to"};
+    }
   }
-  Report(rule, detail);
-  throw ort_abi::StatusError(ORT_INVALID_ARGUMENT, std::string(rule) + ": " + detail);
+  if (verdict.rule == nullptr) return;
+  Report(verdict.rule, t_slot, verdict.sentence);
+  if (!is_over) throw ort_abi::StatusError(ORT_INVALID_ARGUMENT, std::string(verdict.rule) + ": " + verdict.sentence);
 }
 
 void GiveHook(const void* handle, uint32_t) noexcept {
   Shard& shard = ShardOf(handle);
-  std::lock_guard lock(shard.mutex);
+  const std::lock_guard lock(shard.mutex);
   Record& record = shard.records[handle];
   record.is_given = true;
-  record.number = g_state->next.fetch_add(1, std::memory_order_relaxed);
+  record.ended_by = "";
+  const KernelContent* kernel = t_owner == nullptr ? CurrentKernel::Get() : nullptr;
+  record.owner = kernel != nullptr ? kernel->scope.get() : t_owner;
   if (*t_slot != '\0') record.made_by = t_slot;
 }
 
 bool TakeHook(const void* handle, uint32_t kind) noexcept {
   Shard& shard = ShardOf(handle);
-  std::string detail;
-  const char* rule;
+  Verdict verdict;
   {
-    std::lock_guard lock(shard.mutex);
+    const std::lock_guard lock(shard.mutex);
     Record* record = Find(shard, handle, kind);
-    rule = Judge(record, kind);
-    if (rule == nullptr && record->is_given) {
+    verdict = JudgeRelease(record, kind);
+    if (verdict.rule == nullptr) {
       record->is_given = false;
+      record->is_reported = false;
       record->ended_by = t_slot;
       return true;
     }
-    if (rule == nullptr) rule = *record->ended_by != '\0' ? "double_release" : "release_of_borrowed";
-    if (record != nullptr && record->is_dead && record->kind == kind) rule = "double_release";
-    detail = Describe(t_slot, record, kind);
+    // What somebody returned after its release is released again on the way: one finding is enough.
+    if (record != nullptr && record->is_dead && record->is_reported) return false;
   }
-  Report(rule, detail);
+  Report(verdict.rule, t_slot, verdict.sentence);
   return false;
+}
+
+/// Reports what the owner was given and did not release.
+template <class Wanted>
+void ReportLeaks(const void* owner, const char* end, Wanted&& wanted) {
+  std::vector<Record> leaks;
+  for (Shard& shard : g_state->shards) {
+    const std::lock_guard lock(shard.mutex);
+    for (auto& [handle, record] : shard.records) {
+      if (!record.is_given || record.is_reported || record.owner != owner || !wanted(record)) continue;
+      record.is_reported = true;
+      leaks.push_back(record);
+    }
+  }
+  for (const Record& record : leaks) Report("leak", record.made_by, Name(record) + " was not released by the " + end);
 }
 
 constexpr ort_abi::CheckedHooks kHooks = {&Born, &Died, &BorrowHook, &GiveHook, &TakeHook};
@@ -211,57 +258,59 @@ bool enabled() noexcept { return ort_abi::checked_hooks != nullptr; }
 
 void EnterSlot(const char* slot) noexcept { t_slot = slot; }
 
-void Report(const char* rule, const std::string& detail) noexcept {
-  LogAlways((std::string("finding: ") + rule + ": " + detail).c_str());
+Owner::Owner(const void* address) noexcept : outer_(t_owner) { t_owner = address; }
+Owner::~Owner() { t_owner = outer_; }
+
+void EndCall(const void* handle) noexcept {
   if (g_state == nullptr) return;
-  std::lock_guard lock(g_state->mutex);
-  if (g_state->findings.size() < kMaxFindings) g_state->findings.push_back({rule, detail});
+  Shard& shard = ShardOf(handle);
+  const std::lock_guard lock(shard.mutex);
+  shard.records[handle].is_over = true;
 }
 
-std::vector<Finding> Findings() {
-  if (g_state == nullptr) return {};
-  std::lock_guard lock(g_state->mutex);
-  return g_state->findings;
-}
-
-std::size_t Mark() noexcept { return g_state != nullptr ? g_state->next.load(std::memory_order_relaxed) : 0; }
-
-void EndSession(std::size_t mark) noexcept {
-  if (g_state == nullptr) return;
-  std::vector<std::string> leaks;
-  for (Shard& shard : g_state->shards) {
-    std::lock_guard lock(shard.mutex);
-    for (auto& [handle, record] : shard.records) {
-      // A library keeps its domains until it is unloaded.
-      if (!record.is_given || record.is_reported || record.number < mark || record.kind == kCustomOpDomainKind)
-        continue;
-      record.is_reported = true;
-      leaks.push_back(Describe("end of the session", &record, record.kind) + ", never released");
-    }
-    std::erase_if(shard.records, [](const auto& entry) { return entry.second.is_dead; });
+bool IsReleased(const void* handle, uint32_t kind) noexcept {
+  if (g_state == nullptr) return false;
+  Shard& shard = ShardOf(handle);
+  Verdict verdict;
+  {
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.records.find(handle);
+    if (found == shard.records.end() || found->second.kind != kind || !found->second.is_dead) return false;
+    if (found->second.is_reported) return true;
+    found->second.is_reported = true;
+    verdict = Gone(found->second);
   }
-  for (const std::string& leak : leaks) Report("leak", leak);
+  Report(verdict.rule, t_slot, verdict.sentence);
+  return true;
+}
+
+void EndRegistration(const void* owner) noexcept {
+  if (g_state == nullptr) return;
+  ReportLeaks(owner, "end of the registration", [](const Record& record) { return record.kind == kStatusKind; });
+}
+
+void EndSession(const void* owner) noexcept {
+  if (g_state == nullptr) return;
+  ReportLeaks(owner, "end of the session", [](const Record&) { return true; });
   std::deque<Buried> buried;
   {
-    std::lock_guard lock(g_state->mutex);
+    const std::lock_guard lock(g_state->mutex);
     buried.swap(g_state->quarantine);
   }
-  for (const Buried& block : buried) ::operator delete(block.memory, block.size);
+  for (const Buried& block : buried) block.free(block.memory);
 }
 
-void Bury(void* memory, std::size_t size) noexcept {
-  // The dead tag stays in front.
-  std::memset(static_cast<char*>(memory) + sizeof(uint32_t), kPoison, size - sizeof(uint32_t));
-  Buried oldest{nullptr, 0};
+void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) noexcept {
+  std::memset(static_cast<char*>(memory) + tag, kPoison, size - tag);
+  Buried oldest{memory, free};
   {
-    std::lock_guard lock(g_state->mutex);
-    g_state->quarantine.push_back({memory, size});
-    if (g_state->quarantine.size() > kQuarantineBlocks) {
-      oldest = g_state->quarantine.front();
-      g_state->quarantine.pop_front();
-    }
+    const std::lock_guard lock(g_state->mutex);
+    g_state->quarantine.push_back(oldest);
+    if (g_state->quarantine.size() <= kQuarantineBlocks) return;
+    oldest = g_state->quarantine.front();
+    g_state->quarantine.pop_front();
   }
-  if (oldest.memory != nullptr) ::operator delete(oldest.memory, oldest.size);
+  oldest.free(oldest.memory);
 }
 
 }  // namespace checked
@@ -270,7 +319,7 @@ void* AdapterBase::operator new(std::size_t size) { return ::operator new(size);
 
 void AdapterBase::operator delete(void* memory, std::size_t size) noexcept {
   if (checked::enabled()) [[unlikely]]
-    return checked::Bury(memory, size);
+    return checked::Bury(memory, size, sizeof(uint32_t), [](void* block) { ::operator delete(block); });
   ::operator delete(memory, size);
 }
 

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
-#include <vector>
+#include <cstdint>
+
+#include "adapters/findings.h"
 
 namespace ort_host::checked {
 
@@ -14,22 +15,29 @@ bool enabled() noexcept;
 
 /// The slot that this thread is in, for findings.
 void EnterSlot(const char* slot) noexcept;
-/// Keeps the memory of a released adapter for a while, poisoned.
-void Bury(void* memory, std::size_t size) noexcept;
+/// Keeps released memory for a while, poisoned behind its first `tag` bytes; `free` frees it then.
+void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) noexcept;
 
-/// A rule that a library broke.
-struct Finding {
-  /// double_release, release_of_borrowed, use_after_release, wrong_kind, leak, overrun, input_written.
-  std::string rule;
-  std::string detail;  ///< the handle's type, the slots involved
+/// While it lives, what this thread hands to a library belongs to a session or a registration, known by an address.
+class Owner {
+ public:
+  explicit Owner(const void* address) noexcept;
+  ~Owner();
+  Owner(const Owner&) = delete;
+
+ private:
+  const void* outer_;
 };
-/// Notes a finding and writes it to stderr.
-void Report(const char* rule, const std::string& detail) noexcept;
-std::vector<Finding> Findings();
+/// The session ends: reports each of its handles that was not released as a `leak`, and empties the quarantine.
+void EndSession(const void* owner) noexcept;
+/// As EndSession for the statuses of a registration. Other handles a library may keep until it is unloaded.
+void EndRegistration(const void* owner) noexcept;
 
-/// The number of the next handle; what was given out before it is older.
-std::size_t Mark() noexcept;
-/// A session ends: reports each handle given out since `mark` and not released as `leak`, and empties the quarantine.
-void EndSession(std::size_t mark) noexcept;
+/// The call that the handle is good for is over: its use is reported as `out_of_phase` from now on, and answered as
+/// long as the handle lives.
+void EndCall(const void* handle) noexcept;
+/// True, and reported, if the handle is known as a released one. For handles that may be none of ours, and for slots
+/// that cannot fail.
+bool IsReleased(const void* handle, std::uint32_t kind) noexcept;
 
 }  // namespace ort_host::checked

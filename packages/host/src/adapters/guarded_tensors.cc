@@ -67,10 +67,10 @@ Tensor* GuardedTensors::Guard(std::size_t i, Tensor& output) {
   return &made.view;
 }
 
-std::string GuardedTensors::Judge(const std::string& label) {
+std::string GuardedTensors::Judge(const std::string& label, const char* callback) {
   std::string first;
   const auto report = [&](const char* rule, const std::string& what) {
-    checked::Report(rule, label + ": " + what);
+    checked::Report(rule, callback, label + ": " + what);
     if (first.empty()) first = std::string(rule) + ": " + what;
   };
   for (const Output& output : outputs_) {

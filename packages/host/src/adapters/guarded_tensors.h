@@ -24,9 +24,9 @@ class GuardedTensors {
   void* Block(std::size_t i, std::size_t bytes);
   void SetTarget(std::size_t i, const light::Tensor& view, light::Tensor& output);
 
-  /// Reports what the kernel did to the guards (`overrun`) and to its inputs (`input_written`), in the words of
-  /// `label`. Returns "" or the first of it.
-  std::string Judge(const std::string& label);
+  /// Reports what the kernel did to the guards (`overrun`) and to its inputs (`input_written`) in `callback`. `label`
+  /// is the kernel's. Returns "" or the first of it.
+  std::string Judge(const std::string& label, const char* callback);
   /// Gives the outputs what the kernel wrote.
   void Publish();
 

@@ -36,6 +36,7 @@ inline constexpr uint32_t kLoggerKind = 0x52474f4c;          // LOGR
 inline constexpr uint32_t kKeyValuePairsKind = 0x5350564b;   // KVPS
 inline constexpr uint32_t kSessionOptionsKind = 0x5354504f;  // OPTS
 inline constexpr uint32_t kCustomOpDomainKind = 0x4e4d4f44;  // DOMN
+inline constexpr uint32_t kAllocatorKind = 0x4f4c4c41;       // ALLO
 
 }  // namespace ort_host
 

@@ -6,6 +6,8 @@
 
 #include <ort_abi/barrier.h>
 
+#include "adapters/checked.h"
+
 namespace ort_host {
 namespace {
 
@@ -39,8 +41,12 @@ void ReleaseStatusHandle(OrtStatus* status) noexcept {
   ort_abi::Take(status);
 }
 
-OrtErrorCode HostStatus::Code(const OrtStatus* status) noexcept { return Read(status).code(); }
-const char* HostStatus::Message(const OrtStatus* status) noexcept { return Read(status).message(); }
+OrtErrorCode HostStatus::Code(const OrtStatus* status) noexcept {
+  return checked::IsReleased(status, kStatusKind) ? ORT_FAIL : Read(status).code();
+}
+const char* HostStatus::Message(const OrtStatus* status) noexcept {
+  return checked::IsReleased(status, kStatusKind) ? "a status that was released before" : Read(status).message();
+}
 void HostStatus::Release(OrtStatus* status) noexcept { ReleaseStatusHandle(status); }
 
 OrtErrorCode ToOrtCode(const light::Error& error) noexcept {

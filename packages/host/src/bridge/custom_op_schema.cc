@@ -7,6 +7,7 @@
 
 #include <ort_abi/callbacks.h>
 
+#include "adapters/checked.h"
 #include "adapters/logger.h"
 #include "adapters/shape_inference.h"
 #include "adapters/status.h"
@@ -137,6 +138,7 @@ void CallInference(const CustomOpDescriptor& op, light::InferenceContext& contex
   const std::string line = "node " + context.node().Label() + ": " + kLabel + " of " + op.library->path() +
                            " failed, the shape stays unknown: " + HostStatus::Message(status);
   HostStatus::Release(status);
+  if (checked::enabled()) checked::Report("inference_failed", kLabel, line);
   logger.Log(ORT_LOGGING_LEVEL_WARNING, line.c_str());
 }
 

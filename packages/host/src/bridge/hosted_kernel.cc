@@ -63,6 +63,7 @@ class HostedKernel final : public light::KernelBase {
   static constexpr const char* kComputeV2 = ort_abi::MemberInfo<&OrtCustomOp::KernelComputeV2>::kLabel;
 
   const KernelContent& content() const noexcept { return info_.content(); }
+  const char* compute_label() const noexcept { return compute_v2_ != nullptr ? kComputeV2 : kCompute; }
 
   /// What a library passes on of ours (a missing attribute, a memory limit) says already where it was.
   std::string Labelled(const std::string& message) const {
@@ -75,14 +76,28 @@ class HostedKernel final : public light::KernelBase {
       KernelContextAdapter context(content(), runtime, &guarded);
       try {
         Compute(context);
+        JudgeShapes(context);
       } catch (const light::Error&) {
-        guarded.Judge(content().label);  // the kernel's own error comes first
+        guarded.Judge(content().label, compute_label());  // the kernel's own error comes first
         throw;
       }
     }
-    const std::string broken = guarded.Judge(content().label);
+    const std::string broken = guarded.Judge(content().label, compute_label());
     if (!broken.empty()) throw light::Error(light::ErrorCode::kFail, content().label + ": " + broken);
     guarded.Publish();
+  }
+
+  /// Inference may say less than the kernel does, but nothing else. ORT goes by the kernel, and so do we.
+  void JudgeShapes(KernelContextAdapter& context) const {
+    for (std::size_t i = 0; i < context.output_count(); ++i) {
+      const ValueAdapter* made = context.FindOutput(i);
+      const light::ValueType& promised = content().outputs[i].type;
+      if (made == nullptr || !promised.is_tensor() || promised.shape.Admits(made->tensor()->dims())) continue;
+      checked::Report("shape_mismatch", compute_label(),
+                      content().label + ": output " + std::to_string(i) + " was promised as " +
+                          std::string(conversions::Name(promised.element)) + promised.shape.ToString() + ", got " +
+                          conversions::FormatExtents(made->tensor()->dims()));
+    }
   }
 
   void Compute(KernelContextAdapter& context) {
@@ -116,12 +131,17 @@ class HostedKernel final : public light::KernelBase {
       throw light::Error(light::ErrorCode::kRuntimeException, Labelled(error.what()));
     }
     is_created_ = true;  // null is a legal kernel
+    if (checked::enabled()) [[unlikely]]
+      checked::EndCall(info);
   }
 
   [[gnu::cold, gnu::noinline]] void JudgeMissing(KernelContextAdapter& context) const {
     for (std::size_t i = 0; i < context.output_count(); ++i) {
       if (context.FindOutput(i) != nullptr || !context.OutputRequested(i)) continue;
       if (!may_be_missing_[i]) {
+        if (checked::enabled()) {
+          checked::Report("output_missing", compute_label(), content().label + ": output " + std::to_string(i));
+        }
         throw light::Error(light::ErrorCode::kFail,
                            content().label + ": output " + std::to_string(i) + " ('" + content().outputs[i].name +
                                "') was never produced, although the compute callback reported success");

@@ -30,6 +30,20 @@ const char* BuildInfo() noexcept;
 /// Turns the process-wide checked mode on. Throws HostError once a library has been loaded.
 void EnableCheckedMode();
 
+/// A rule that libraries break and that checked mode watches.
+struct CheckedRule {
+  std::string name;
+  std::string meaning;
+};
+std::vector<CheckedRule> CheckedRules();
+/// What a library did against a rule, in checked mode.
+struct CheckedFinding {
+  std::string rule;
+  std::string slot;
+  std::string sentence;
+};
+std::vector<CheckedFinding> CheckedFindings();
+
 /// 0 verbose, 1 info, 2 warning, 3 error, 4 fatal.
 void SetDefaultLogSeverity(int severity);
 

@@ -14,6 +14,20 @@ const char* BuildInfo() noexcept {
   return "onnx-light-ort-host " ONNX_LIGHT_ORT_HOST_VERSION ", ORT C ABI 30, not ONNX Runtime";
 }
 
+std::vector<CheckedRule> CheckedRules() {
+  std::vector<CheckedRule> rules;
+  for (const checked::Rule& rule : checked::Rules()) rules.push_back({rule.name, rule.meaning});
+  return rules;
+}
+
+std::vector<CheckedFinding> CheckedFindings() {
+  std::vector<CheckedFinding> findings;
+  for (checked::Finding& finding : checked::Findings()) {
+    findings.push_back({std::move(finding.rule), std::move(finding.slot), std::move(finding.sentence)});
+  }
+  return findings;
+}
+
 void EnableCheckedMode() {
   if (checked::enabled()) return;
   if (HasLoadedLibraries()) {

@@ -9,6 +9,7 @@
 #include <ort_abi/callbacks.h>
 
 #include "abi/tables.h"
+#include "adapters/checked.h"
 #include "adapters/status.h"
 #include "bridge/custom_op_descriptor.h"
 #include "engine/host_error.h"
@@ -71,6 +72,7 @@ void Registration::Run(const std::string& path, bool check_ops) {
   staged_.set_library(library_->path());
   const std::lock_guard one_at_a_time(g_registration);
   const Registering registering(*library_);
+  const checked::Owner owner(this);
   // Taken when the entry point is through, whether it succeeded or not.
   struct Keeper {
     Registration& registration;
@@ -85,6 +87,7 @@ void Registration::Run(const std::string& path, bool check_ops) {
     ort_abi::CallFunction<HostStatus>(kRegister, library_->Find<RegisterFunction>(kRegister),
                                       ort_abi::Lend<OrtSessionOptions>(staged_), &abi::ApiBase());
     RefuseLocalOps(added());
+    checked::EndRegistration(this);
     for (const StagedDomain& domain : added()) {
       if (!check_ops) break;
       for (const OrtCustomOp* op : domain.domain->ops) CheckCustomOpVersion(*op);

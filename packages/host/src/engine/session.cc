@@ -82,9 +82,10 @@ auto AsHost(Make&& make) {
 }  // namespace
 
 SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsState& options)
-    : checked_mark_(checked::enabled() ? checked::Mark() : 0),
-      sources_(options.Sources()),
+    : sources_(options.Sources()),
       scope_(std::make_shared<SessionScope>(options.adapter.config(), options.log_severity, options.log_id)),
+      leaks_{scope_.get()},
+      owner_(std::make_unique<checked::Owner>(scope_.get())),
       custom_ops_(std::make_unique<CustomOps>(sources_, scope_, CustomOps::Options{options.allow_onnx_override})) {
   light::SessionConfig config;
   config.intra_op_threads = options.intra_op_threads;
@@ -99,13 +100,13 @@ SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsState& optio
   session_ = std::make_unique<light::Session>(std::move(model), config);
   inputs_ = DescribeAll(session_->graph(), session_->graph().inputs());
   outputs_ = DescribeAll(session_->graph(), session_->graph().outputs());
+  owner_.reset();
 }
 
 SessionImpl::~SessionImpl() {
   scope_->Close();  // what libraries free from here on is charged to nobody: the budget ends with the session
   session_.reset();
   custom_ops_.reset();
-  if (checked::enabled()) checked::EndSession(checked_mark_);
 }
 
 Session::Session(std::unique_ptr<SessionImpl> impl) : impl_(std::move(impl)) {}

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "adapters/checked.h"
 #include "adapters/session_scope.h"
 #include "bridge/custom_ops.h"
 #include "engine/engine.h"
@@ -26,9 +27,13 @@ class SessionImpl {
   const std::vector<NodeArg>& outputs() const noexcept { return outputs_; }
 
  private:
-  std::size_t checked_mark_;
   std::vector<CustomOpSource> sources_;  // keeps domains and libraries
   std::shared_ptr<SessionScope> scope_;
+  struct Leaks {
+    const void* owner;
+    ~Leaks() { checked::EndSession(owner); }
+  } leaks_;                                // looked for when kernels and custom ops are gone
+  std::unique_ptr<checked::Owner> owner_;  // while the session is made
   std::unique_ptr<CustomOps> custom_ops_;
   std::unique_ptr<light::Session> session_;
   std::vector<NodeArg> inputs_;

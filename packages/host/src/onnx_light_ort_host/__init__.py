@@ -30,6 +30,8 @@ from .library_report import ArgumentReport, LibraryReport, OperatorReport, Regis
 from .options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, SessionOptions
 from .process import (
     add_synthetic_hardware_device,
+    checked_findings,
+    checked_rules,
     enable_checked_mode,
     get_all_providers,
     get_available_providers,
@@ -46,7 +48,7 @@ from .process import (
     support_matrix,
     unregister_execution_provider_library,
 )
-from .records import LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from .records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
 from .run_options import RunOptions
 from .session import InferenceSession
 
@@ -58,6 +60,7 @@ __all__ = [
     "ExecutionMode",
     "ExecutionOrder",
     "Fail",
+    "Finding",
     "GraphOptimizationLevel",
     "InferenceSession",
     "InvalidArgument",
@@ -84,6 +87,8 @@ __all__ = [
     "SupportRow",
     "__version__",
     "add_synthetic_hardware_device",
+    "checked_findings",
+    "checked_rules",
     "enable_checked_mode",
     "get_all_providers",
     "get_available_providers",

@@ -158,6 +158,18 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
     void SetLoadPolicy(LoadPolicy policy) except +RaiseHostError
     LoadPolicy GetLoadPolicy() except +RaiseHostError
     void EnableCheckedMode() except +RaiseHostError
+
+    cdef cppclass CheckedRule:
+        string name
+        string meaning
+
+    cdef cppclass CheckedFinding:
+        string rule
+        string slot
+        string sentence
+
+    vector[CheckedRule] CheckedRules() except +RaiseHostError
+    vector[CheckedFinding] CheckedFindings() except +RaiseHostError
     void SetDefaultLogSeverity(int severity) except +RaiseHostError
 
     cdef cppclass LibraryReport:

@@ -39,7 +39,7 @@ from onnx_light_ort_host.arguments import flag, integer
 from onnx_light_ort_host.arguments import text as readable_text
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
 from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
-from onnx_light_ort_host.records import LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from onnx_light_ort_host.records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
 
 engine.SetErrorClasses({**BY_CODE, None: OrtHostError})
 

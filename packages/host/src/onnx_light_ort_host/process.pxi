@@ -38,6 +38,16 @@ def enable_checked_mode():
     engine.EnableCheckedMode()
 
 
+def checked_rules():
+    cdef vector[engine.CheckedRule] rules = engine.CheckedRules()
+    return {text(rules[i].name): text(rules[i].meaning) for i in range(rules.size())}
+
+
+def checked_findings():
+    cdef vector[engine.CheckedFinding] found = engine.CheckedFindings()
+    return [Finding(text(found[i].rule), text(found[i].slot), text(found[i].sentence)) for i in range(found.size())]
+
+
 def set_load_policy(policy):
     cdef engine.LoadPolicy native
     for root in policy.allowed_roots:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .library_report import LibraryReport
-    from .records import SupportRow
+    from .records import Finding, SupportRow
 
 NO_PLUGIN_EPS = f"{PLUGIN_EPS} not in this version"
 
@@ -113,6 +113,28 @@ def enable_checked_mode() -> None:
         If a library has been loaded already.
     """
     _host.enable_checked_mode()
+
+
+def checked_rules() -> dict[str, str]:
+    """Returns the rules that checked mode watches.
+
+    Returns
+    -------
+    dict of str to str
+        What breaks a rule, by the rule's name. Names are stable.
+    """
+    return _host.checked_rules()
+
+
+def checked_findings() -> list[Finding]:
+    """Returns what libraries did against the rules of the interface, in checked mode.
+
+    Returns
+    -------
+    list of Finding
+        Those of the whole process so far, the oldest first; at most 1000. Empty without checked mode.
+    """
+    return _host.checked_findings()
 
 
 def set_load_policy(policy: LoadPolicy) -> None:

@@ -142,6 +142,25 @@ class NodeAssignment(Record):
     outputs: list[str]
 
 
+class Finding(Record):
+    """What a library did against a rule of the interface.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule, one of `checked_rules`.
+    slot : str
+        The function or callback in which it happened, or that made the handle; empty if it is not known.
+    sentence : str
+        What happened.
+    """
+
+    __slots__ = ("rule", "slot", "sentence")
+    rule: str
+    slot: str
+    sentence: str
+
+
 class SupportRow(Record):
     """One slot of the ABI, or one callback of a plug-in.
 
