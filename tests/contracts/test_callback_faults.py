@@ -174,6 +174,7 @@ def test_inference_that_throws_fails_the_session(probe, faults, fault):
 
 
 @pytest.mark.slot("OrtCustomOp.InferOutputShapeFn")
+@pytest.mark.finds("inference_failed")
 def test_inference_that_returns_an_error_is_logged_and_the_shape_stays_unknown(probe, faults, capfd):
     faults.fail("InferOutputShapeFn", "status")
     session = faults.session()

@@ -154,6 +154,7 @@ def claiming(probe, extents, element=TensorProto.FLOAT):
 @pytest.mark.slot("OrtCustomOp.InferOutputShapeFn", OUTPUT)
 @pytest.mark.host_stricter
 @pytest.mark.parametrize("extents", [(1, 1), (1000, 1000), (3, 2), (6,), (), (0,)], ids=str)
+@pytest.mark.finds("shape_mismatch")
 def test_results_do_not_depend_on_the_shape_that_a_library_predicts(probe, extents):
     op = claiming(probe, extents)
     value = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "y"}

@@ -40,6 +40,7 @@ def test_scratch_that_is_kept_counts_against_the_limit_of_its_session_alone(prob
 
 @pytest.mark.slot("OrtApi.CopyKernelInfo", "OrtApi.ReleaseKernelInfo")
 @pytest.mark.host_stricter
+@pytest.mark.finds("leak")
 def test_copy_of_a_kernel_info_outlives_session_and_options(probe, api):
     copies = []
     op = probe.op(create=lambda api, info: copies.append(api.get.CopyKernelInfo(info)) or None)
