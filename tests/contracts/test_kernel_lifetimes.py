@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from contracts.harness import options_of, read_tensor, session_of
+from contracts.harness import E, dims, options_of, read_tensor, session_of
 
 SCRATCH = pytest.mark.slot("OrtApi.KernelContext_GetScratchBuffer")
 X = np.ones(1, np.float32)
@@ -61,6 +61,30 @@ def test_copy_of_a_kernel_info_outlives_session_and_options(probe, api):
         np.testing.assert_array_equal(read_tensor(api, value.value), np.arange(64))
     finally:
         api.ReleaseKernelInfo(info)
+
+
+@pytest.mark.slot("OrtApi.ReleaseAllocator", "OrtApi.ReleaseValue", "OrtApi.AllocatorFree")
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("element", [E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING])
+def test_allocator_of_a_kernel_and_its_blocks_outlive_the_session_in_any_order(probe, api, element):
+    kept = []
+
+    def create(api, info):
+        allocator = api.get.KernelInfoGetAllocator(info, E.OrtMemTypeDefault)
+        value = api.get.CreateTensorAsOrtValue(allocator, dims(3), 1, element)
+        if element == E.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING:
+            api.ok.FillStringTensorElement(value, b"a text that is too long for its object", 1)
+        kept.append((allocator, api.get.AllocatorAlloc(allocator, 100), value))
+
+    op = probe.op(create=create)
+    session = probe.session(probe.one_node_model(op), op)
+    del session
+    gc.collect()
+    ((allocator, block, value),) = kept
+    api.ok.AllocatorFree(allocator, block)
+    api.ReleaseAllocator(allocator)
+    assert api.get.IsTensor(value) == 1
+    api.ReleaseValue(value)
 
 
 @pytest.mark.slot("OrtCustomOp.KernelDestroy")

@@ -54,9 +54,10 @@ def events(done):
     return [line for line in done.stderr.splitlines() if line.startswith("busy_teardown: ")]
 
 
+@pytest.mark.parametrize("library", ["busy_teardown", "detached_thread"])
 @pytest.mark.parametrize("way", WAYS)
-def test_kernels_end_before_their_library_and_the_process_ends_well(run_python, fixtures, way):
-    told = events(run_python(COMMON + WAYS[way], fixtures / "busy_teardown.so"))
+def test_kernels_end_before_their_library_and_the_process_ends_well(run_python, fixtures, way, library):
+    told = events(run_python(COMMON + WAYS[way], fixtures / f"{library}.so"))
     assert told[0] == FIRST
     assert told.count(FIRST) == 1
     destroyed = told.count("busy_teardown: kernel destroyed")
@@ -105,3 +106,14 @@ def test_a_library_that_may_be_unloaded_ends_after_its_kernels_and_can_be_loaded
     once = ["kernel made", "thread ends", "kernel destroyed", "process ends", "library ends"]
     expected = [*(f"busy_teardown: {what}" for what in once), "gone"] * 50
     assert [line for line in done.stderr.splitlines() if line in names] == expected
+
+
+def test_a_library_whose_thread_goes_on_stays_mapped_although_it_may_be_unloaded(run_python, fixtures):
+    source = COMMON + (
+        "ort.set_load_policy(ort.LoadPolicy(unload=True))\n"
+        "session = make(); run(session); del session; gc.collect()\n"
+        "print('detached_thread' in open('/proc/self/maps').read())"
+    )
+    done = run_python(source, fixtures / "detached_thread.so")
+    assert done.stdout == "True\n"
+    assert "stays mapped, since threads were started after it was loaded" in done.stderr

@@ -87,7 +87,8 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, st
   const ElementType type = DenseElement(element);
   const std::size_t bytes = DenseBytes(type, dims, ORT_FAIL);
   auto owned = std::make_unique<Owned>(RequireCpuMemory(allocator));
-  owned->allocator = allocator;
+  // Blocks of the host go back through any of its allocators: the wrapper may be released before the value.
+  owned->allocator = HostAllocator::From(allocator) != nullptr ? &HostAllocator::Default() : allocator;
   void* block = nullptr;
   if (bytes > 0) {
     block = AllocateWith(allocator, bytes);
