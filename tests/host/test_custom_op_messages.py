@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 def session_of(library, op_type, inputs, element=TensorProto.FLOAT):
     """Return a session on one node of domain ``fixtures``, named node_7."""
-    info = [helper.make_tensor_value_info(name, element, ["n"]) for name in (*dict.fromkeys(inputs), "y")]
+    info = [helper.make_tensor_value_info(name, element, ["n"]) for name in (*dict.fromkeys(inputs), "y") if name]
     node = helper.make_node(op_type, inputs, ["y"], name="node_7", domain="fixtures")
     graph = helper.make_graph([node], "g", info[:-1], info[-1:])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("fixtures", 1)]
@@ -37,6 +37,16 @@ def test_a_node_that_does_not_fit_names_the_library(fixtures, inputs, element, r
     assert "'node_7' (fixtures.AddTwo)" in message
     assert library in message
     assert rule in message
+
+
+@pytest.mark.parametrize("inputs", [["a", ""], ["", "a"], ["a", "", "b"]])
+def test_a_hole_among_variadic_inputs_names_the_library_once(fixtures, inputs):
+    library = str(fixtures / "variadic_inputs.so")
+    with pytest.raises((ort.InvalidGraph, ort.Fail), match="omitted") as failure:
+        session_of(library, "Total", inputs)
+    message = str(failure.value)
+    assert message.startswith(f"node 'node_7' (fixtures.Total) of {library}: ")
+    assert message.count(library) == 1
 
 
 def test_a_missing_attribute_is_told_once(fixtures):

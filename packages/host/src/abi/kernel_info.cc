@@ -18,7 +18,7 @@ OrtStatus* ORT_API_CALL CopyKernelInfo(const OrtKernelInfo* info, OrtKernelInfo*
 void ORT_API_CALL ReleaseKernelInfo(OrtKernelInfo* info) noexcept {
   auto adapter = TakeIn("ReleaseKernelInfo", info);
   if (adapter != nullptr && !adapter->is_owned()) {
-    checked::Report("release_of_borrowed", "ReleaseKernelInfo: the info that a kernel is made with is borrowed");
+    checked::Report("release_of_borrowed", "ReleaseKernelInfo", "the info that a kernel is made with is borrowed");
     adapter.release();
   }
 }

@@ -154,7 +154,7 @@ uint32_t ORT_API_CALL MemoryInfoGetVendorId(const OrtMemoryInfo* info) noexcept 
 void ORT_API_CALL ReleaseMemoryInfo(OrtMemoryInfo* info) noexcept {
   auto adapter = TakeIn("ReleaseMemoryInfo", info);
   if (adapter != nullptr && !adapter->is_owned()) {
-    checked::Report("release_of_borrowed", "ReleaseMemoryInfo: the info of an allocator or a value is borrowed");
+    checked::Report("release_of_borrowed", "ReleaseMemoryInfo", "the info of an allocator or a value is borrowed");
     adapter.release();
   }
 }

@@ -26,8 +26,9 @@ TypeSet TypesOf(const CustomOpArgument& argument) {
   return argument.takes_any() ? AnyTensor() : TypeSet::Tensors({argument.element});
 }
 
-[[noreturn]] void FailNode(const light::Node& node, light::ErrorCode code, const std::string& what) {
-  throw light::Error(code, "node " + node.Label() + ": " + what);
+[[noreturn]] void FailNode(const light::Node& node, const CustomOpDescriptor& op, light::ErrorCode code,
+                           const std::string& what) {
+  throw light::Error(code, "node " + node.Label() + " of " + op.library->path() + ": " + what);
 }
 
 bool Takes(const CustomOpArgument& argument, const ValueType& type) {
@@ -84,7 +85,7 @@ std::string GivenTypes(const light::InferenceContext& context) {
 [[noreturn]] void FailNoOverload(const CustomOpVersion& version, const light::InferenceContext& context) {
   std::string what = "no overload of the custom op takes these input types, got " + GivenTypes(context) + "; there are";
   for (const CustomOpPtr& op : version.overloads) what += " " + op->inputs.ToString();
-  FailNode(context.node(), light::ErrorCode::kFail, what);
+  FailNode(context.node(), version.first(), light::ErrorCode::kFail, what);
 }
 
 bool IsHeterogeneousVariadic(const CustomOpArguments& arguments, const CustomOpArgument& argument) {
@@ -111,7 +112,7 @@ void InferTypes(const CustomOpVersion& version, const CustomOpDescriptor& op, li
     if (output == nullptr) return;  // too many outputs: the arity check says so
     if (context.node().outputs[j] == light::kNoValue) {
       if (output->is_optional) continue;
-      FailNode(context.node(), light::ErrorCode::kInvalidGraph,
+      FailNode(context.node(), op, light::ErrorCode::kInvalidGraph,
                "output " + std::to_string(j) + " is omitted and is not optional");
     }
     ElementType element = output->element;
@@ -132,7 +133,7 @@ void CallInference(const CustomOpDescriptor& op, light::InferenceContext& contex
     status = ort_abi::detail::CallGuarded(kLabel, op.op->InferOutputShapeFn, op.op,
                                           ort_abi::Lend<OrtShapeInferContext>(adapter));
   } catch (const ort_abi::StatusError& error) {
-    FailNode(context.node(), light::ErrorCode::kFail, op.Label() + ": " + error.what());
+    FailNode(context.node(), op, light::ErrorCode::kFail, error.what());
   }
   if (status == nullptr) return;
   const std::string line = "node " + context.node().Label() + ": " + kLabel + " of " + op.library->path() +

@@ -132,6 +132,7 @@ cdef class Session:
         cdef size_t i
         for i in range(self.idle.size()):
             del self.idle[i]  # before the session that they belong to
+        # Here an exception that is on its way is put aside: kernels of a library may run Python when they are destroyed.
         self.native.reset()
         ReleaseParkedEvaluators()
 

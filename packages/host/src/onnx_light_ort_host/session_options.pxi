@@ -10,6 +10,9 @@ cdef class SessionOptions:
         self.native = make_unique[CppSessionOptions]()
         self.log_id = ""
 
+    def __dealloc__(self):
+        self.native.reset()  # as a session: a library that goes with them may run Python
+
     @property
     def intra_op_num_threads(self):
         return self.native.get().intra_op_threads()
