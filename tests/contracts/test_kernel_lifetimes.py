@@ -64,6 +64,7 @@ def test_copy_of_a_kernel_info_outlives_session_and_options(probe, api):
 
 
 @pytest.mark.slot("OrtApi.ReleaseAllocator", "OrtApi.ReleaseValue", "OrtApi.AllocatorFree")
+@pytest.mark.finds("leak")
 @pytest.mark.host_stricter
 @pytest.mark.parametrize("element", [E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING])
 def test_allocator_of_a_kernel_and_its_blocks_outlive_the_session_in_any_order(probe, api, element):
