@@ -224,7 +224,7 @@ def test_a_model_names_no_library(library, tmp_path, run_python):
         assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize("flag", ["follow_links", "require_owner", "audited_only", "unload"])
+@pytest.mark.parametrize("flag", ["follow_links", "require_owner", "audited_only", "unload", "provide_api_base"])
 @pytest.mark.parametrize("value", ["no", 0, None])
 def test_flags_are_true_or_false(flag, value):
     with pytest.raises(TypeError, match=f"{flag} must be True or False"):

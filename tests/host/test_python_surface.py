@@ -218,7 +218,7 @@ print(ort.get_load_policy())
 """
     assert run_python(source).stdout.strip() == (
         "LoadPolicy(allowed_roots=('/usr/lib',), follow_links=False, require_owner=False, "
-        "audited_only=True, unload=False)"
+        "audited_only=True, unload=False, provide_api_base=False)"
     )
 
 

@@ -54,7 +54,10 @@ def read_library(path: Path) -> Library:
                     text_relocations = True
                 case "DT_FLAGS":
                     text_relocations |= bool(tag.entry.d_val & DF_TEXTREL)
+        versions = _version_names(elf)
         for name, bind, defined in _symbols(elf, ".dynsym"):
+            if name in versions:
+                continue
             if not defined:
                 undefined.add(name)
             elif bind != "STB_LOCAL":
@@ -114,6 +117,14 @@ def _symbols(elf: ELFFile, section: str) -> Iterator[tuple[str, str, bool]]:
     for symbol in table.iter_symbols():
         if symbol.name:
             yield symbol.name, symbol.entry.st_info.bind, symbol.entry.st_shndx != "SHN_UNDEF"
+
+
+def _version_names(elf: ELFFile) -> set[str]:
+    """Return the versions that a library defines; some linkers list them as absolute symbols, too."""
+    section = elf.get_section_by_name(".gnu.version_d")
+    if section is None:
+        return set()
+    return {auxiliary.name for _, names in section.iter_versions() for auxiliary in names}
 
 
 def _archive_objects(path: Path) -> Iterator[tuple[str, ELFFile]]:

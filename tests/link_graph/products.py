@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ENTRY_POINTS = frozenset({"RegisterCustomOps", "CreateEpFactories", "ReleaseEpFactory"})
+PLUGIN_ROOMS = frozenset({"packages/ort_plugin", "packages/runtime", "packages/shared_conversions"})
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Product:
     path: Path
     exports: frozenset[str]
     needs_python: bool
+    rooms: frozenset[str] = frozenset()
+    """Folders of the build directory that may go into its link; known for what has a link map."""
 
 
 def products() -> list[Product]:
@@ -34,7 +37,11 @@ def products() -> list[Product]:
         for path in sorted(host.glob("onnx_light_ort_host/*.so"))
     ]
     found += [
-        Product(path, ENTRY_POINTS, False)
+        Product(path, frozenset({"OrtGetApiBase"}), False, frozenset({"packages/host"}))
+        for path in sorted(host.glob("onnx_light_ort_host/api_base/*.so"))
+    ]
+    found += [
+        Product(path, ENTRY_POINTS, False, PLUGIN_ROOMS)
         for path in sorted(plugin.glob("onnx_light_ort_plugin/libonnx_light_ort_plugin.so"))
     ]
     return found

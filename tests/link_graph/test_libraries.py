@@ -65,6 +65,13 @@ def test_an_undefined_name_of_onnxruntime_is_found(breaking: Path) -> None:
     assert undefined_matching(library, "Ort") == ["OrtGetApiBase"]
 
 
+def test_who_provides_the_entry_point_of_onnxruntime() -> None:
+    """One library apart, which is opened on demand and not named like ONNX Runtime."""
+    found = [product.path for product in PRODUCTS if "OrtGetApiBase" in product.exports]
+    hosts = [product for product in PRODUCTS if product.needs_python]
+    assert [path.name for path in found] == ["libonnx_light_ort_api_base.so"] * bool(hosts)
+
+
 def test_the_plugin_leaves_no_name_of_python_undefined() -> None:
     plugins = [product.path for product in PRODUCTS if not product.needs_python]
     assert [undefined_matching(read_library(plugin), "_?Py") for plugin in plugins] == [[] for _ in plugins]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens in one process with the host and a real ONNX Runtime: each function runs in a child of its own.
 
-Called as ``beside_cases.py CASE ORDER FOLDER``, where ORDER is ``host,ort`` or ``ort,host`` (who is imported first) and
-FOLDER is for copies of libraries.
+Called as ``beside_cases.py CASE ORDER FOLDER``. ORDER is ``host,ort`` or ``ort,host``, who is imported first; a case
+for ``host`` imports the other one later. FOLDER is for copies of libraries.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Pair:
         self.names = order.split(",")
         self.folder = Path(folder)
         modules = {name: importlib.import_module(MODULES[name]) for name in self.names}
-        self.host, self.ort = modules["host"], modules["ort"]
+        self.host, self.ort = modules["host"], modules.get("ort")
         self.modules = [modules[name] for name in self.names]
 
     def copy(self, name: str) -> str:
@@ -226,15 +226,42 @@ def ours_first_and_it_takes_the_latest_table(pair):
     finish()  # our session would call ONNX Runtime, and the library's destructors would give it our domain
 
 
+IMPORTS = node_model("ImportsApiBase", "fixtures", 1)
+
+
+def the_entry_point_is_not_provided(pair):
+    """Beside ONNX Runtime nobody could tell whose entry point a library gets."""
+    pair.host.set_load_policy(pair.host.LoadPolicy(provide_api_base=True))
+    words = pair.refusal(fixture("imports_api_base"))
+    assert re.search(r"it imports OrtGetApiBase, and /\S*onnxruntime\S* is loaded, which has one too", words), words
+    assert "libonnx_light_ort_api_base" not in Path("/proc/self/maps").read_text()
+    check_add_two(open_session(pair.host, ADD_TWO, pair.copy("add_two")), 4)
+
+
+def the_entry_point_was_provided_before(pair):
+    """ONNX Runtime comes when the host has provided it: each goes on with its own."""
+    pair.host.set_load_policy(pair.host.LoadPolicy(provide_api_base=True))
+    ours = open_session(pair.host, IMPORTS, fixture("imports_api_base"))
+    check_loads(ours)
+    pair.ort = importlib.import_module("onnxruntime")
+    theirs = open_session(pair.ort, ADD_TWO, pair.copy("add_two"))
+    for seed in range(5):
+        check_add_two(theirs, seed)
+        check_loads(ours)
+    check_loads(open_session(pair.host, IMPORTS, fixture("imports_api_base")))
+    assert "it imports OrtGetApiBase, and " in pair.refusal(pair.copy("imports_api_base"))
+
+
 def exit_with_everything_open(pair):
-    """Sessions, options and threads that are still there when the interpreter ends."""
+    """Sessions and options that are still there when the interpreter ends, and a thread of ours in a run.
+
+    (A thread in a run of ONNX Runtime may abort the process then, also without us.)
+    """
     sessions = [open_session(module, ADD_TWO, pair.copy("add_two")) for module in pair.modules]
     for session in sessions:
         check_add_two(session, 4)
-    for session in sessions:
-        threading.Thread(
-            target=lambda used=session: [check_add_two(used, 4) for _ in range(10**9)], daemon=True
-        ).start()
+    ours = sessions[pair.modules.index(pair.host)]
+    threading.Thread(target=lambda: [check_add_two(ours, 4) for _ in range(10**9)], daemon=True).start()
     sys.modules["kept"] = (sessions, pair)  # until the very end
 
 

@@ -39,6 +39,7 @@ def beside(tmp_path):
         "state_of_its_own",
         "state_of_its_own_used_by_us_alone",
         "ours_first_and_it_takes_the_latest_table",
+        "the_entry_point_is_not_provided",
         "exit_with_everything_open",
         "onnx_extended",
         "onnxruntime_extensions",
@@ -53,3 +54,7 @@ def test_a_library_that_keeps_our_table_is_explained(beside, order):
     log = beside("ours_first_and_it_keeps_our_table", order)
     assert "AddCustomOpDomain: the session options are not this host's: " in log
     assert "has loaded a library that this host has loaded before" in log
+
+
+def test_the_entry_point_was_provided_before_onnx_runtime_came(beside):
+    beside("the_entry_point_was_provided_before", "host")

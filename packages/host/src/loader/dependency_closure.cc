@@ -73,7 +73,7 @@ bool IsOnnxRuntimeName(std::string_view file_name) noexcept {
          rest.starts_with("4j_jni");
 }
 
-std::string RefuseClosure(const DependencyClosure& closure) {
+std::string RefuseClosure(const DependencyClosure& closure, bool provides_api_base) {
   const ElfFile& library = closure.files.front();
   if (IsOnnxRuntimeName(FileName(library.path())) || IsOnnxRuntimeName(library.soname())) {
     return "it is ONNX Runtime itself";
@@ -89,10 +89,13 @@ std::string RefuseClosure(const DependencyClosure& closure) {
     }
     for (const ElfFile::Symbol& symbol : file.symbols()) {
       if (symbol.name != kEntryPoint) continue;
-      return symbol.is_defined ? where + " exports OrtGetApiBase: only ONNX Runtime does, and this host runs without it"
-                               : where +
-                                     " imports OrtGetApiBase, which only ONNX Runtime exports: build it with "
-                                     "ORT_API_MANUAL_INIT";
+      if (symbol.is_defined) {
+        return where + " exports OrtGetApiBase: only ONNX Runtime does, and this host runs without it";
+      }
+      if (provides_api_base) continue;
+      return where +
+             " imports OrtGetApiBase, which only ONNX Runtime exports: build it with ORT_API_MANUAL_INIT, or let this "
+             "host provide it with LoadPolicy(provide_api_base=True)";
     }
   }
   if (!closure.missing.empty()) {

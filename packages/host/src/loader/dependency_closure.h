@@ -29,7 +29,8 @@ struct DependencyClosure {
 DependencyClosure ReadDependencyClosure(const std::string& path);
 
 /// Why the closure may not be loaded, or "": it contains ONNX Runtime, needs its entry point, or misses something.
-std::string RefuseClosure(const DependencyClosure& closure);
+/// With `provides_api_base` it may import the entry point, since the host provides it.
+std::string RefuseClosure(const DependencyClosure& closure, bool provides_api_base = false);
 
 /// True for the file names under which ONNX Runtime itself is installed.
 bool IsOnnxRuntimeName(std::string_view file_name) noexcept;

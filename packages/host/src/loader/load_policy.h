@@ -10,9 +10,10 @@ namespace ort_host {
 struct LoadPolicy {
   std::vector<std::string> allowed_roots;  ///< empty: anywhere. Compared after links are resolved
   bool follow_links = true;                ///< false: a path with a symbolic link in it is refused
-  bool require_owner = false;  ///< true: only this user and root may write what is loaded, or put another file there
-  bool audited_only = false;   ///< true: only libraries on the shipped list
-  bool unload = false;         ///< true: really close a library when the last session that uses it is gone
+  bool require_owner = false;     ///< true: only this user and root may write what is loaded, or put another file there
+  bool audited_only = false;      ///< true: only libraries on the shipped list
+  bool provide_api_base = false;  ///< true: libraries may import OrtGetApiBase, and get this host's
+  bool unload = false;            ///< true: really close a library when the last session that uses it is gone
 };
 
 /// The policy for libraries registered from now on; process-wide. Throws HostError (ORT_INVALID_ARGUMENT).

@@ -11,6 +11,7 @@
 
 #include "adapters/logger.h"
 #include "engine/host_error.h"
+#include "loader/api_base_library.h"
 #include "loader/beside_onnx_runtime.h"
 #include "loader/mapped_objects.h"
 
@@ -60,13 +61,17 @@ std::string WhyRefused(const std::string& given, const std::string& resolved, co
   if (reason.empty() && policy.audited_only && FindAudited(resolved) == nullptr) {
     reason = "the policy allows only libraries of the list of tested ones, and it is not on it";
   }
-  if (reason.empty()) reason = RefuseClosure(closure);
+  if (reason.empty()) reason = RefuseClosure(closure, policy.provide_api_base);
   for (std::size_t i = 1; policy.require_owner && reason.empty() && i < closure.files.size(); ++i) {
     std::error_code failed;
     const std::string file = std::filesystem::canonical(closure.files[i].path(), failed).string();
     reason = failed ? "the owner of " + closure.files[i].path() + " cannot be read" : RefuseByOwner(file);
   }
   if (reason.empty()) reason = RefuseBesideOnnxRuntime(closure.files.front(), IsOurs);
+  if (reason.empty() && ImportsApiBase(closure)) {
+    const std::string runtime = MappedOnnxRuntime();
+    if (!runtime.empty()) reason = "it imports OrtGetApiBase, and " + runtime + " is loaded, which has one too";
+  }
   return reason;
 }
 
@@ -83,7 +88,9 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
     const auto known = All().by_file.find(id);
     if (known != All().by_file.end()) {
       auto library = known->second.lock();
-      if (library != nullptr && (!policy.audited_only || library->audit() != nullptr)) return library;
+      const bool is_allowed = library != nullptr && (!policy.audited_only || library->audit() != nullptr) &&
+                              (policy.provide_api_base || !library->imports_api_base());
+      if (is_allowed) return library;
     }
   }
   RefuseReplaced(path, resolved, id);
@@ -95,9 +102,12 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
     throw HostError(ORT_FAIL, "library '" + path + "': exports no " + entry_point);
   }
   const AuditedLibrary* audit = FindAudited(resolved);
+  const bool imports_api_base = ImportsApiBase(closure);
+  if (imports_api_base) ProvideApiBase();  // before the library's static initialisers look for it
   // Not under the lock: a library's static initialisers run here, and may take any time or lock.
   auto library = std::make_shared<LoadedLibrary>(
-      resolved, policy.unload ? SharedLibrary::Lifetime::kObject : SharedLibrary::Lifetime::kProcess, audit);
+      resolved, policy.unload ? SharedLibrary::Lifetime::kObject : SharedLibrary::Lifetime::kProcess, audit,
+      imports_api_base);
   {
     const std::lock_guard lock(All().mutex);
     auto& entry = All().by_file[id];

@@ -17,12 +17,14 @@ namespace ort_host {
 /// nothing else holds it any more.
 class LoadedLibrary {
  public:
-  LoadedLibrary(std::string path, SharedLibrary::Lifetime lifetime, const AuditedLibrary* audit)
-      : library_(std::move(path), lifetime), audit_(audit) {}
+  LoadedLibrary(std::string path, SharedLibrary::Lifetime lifetime, const AuditedLibrary* audit, bool imports_api_base)
+      : library_(std::move(path), lifetime), audit_(audit), imports_api_base_(imports_api_base) {}
 
   const std::string& path() const noexcept { return library_.path(); }
   /// The library's row on the list of tested libraries, or null.
   const AuditedLibrary* audit() const noexcept { return audit_; }
+  /// True if it relies on the OrtGetApiBase that this host provides on demand.
+  bool imports_api_base() const noexcept { return imports_api_base_; }
   /// Versions of the API that it has asked for while it was loaded and registered. Under the lock of registrations.
   AskedVersions& asked_versions() noexcept { return asked_versions_; }
   template <class Function>
@@ -33,6 +35,7 @@ class LoadedLibrary {
  private:
   SharedLibrary library_;
   const AuditedLibrary* audit_;
+  bool imports_api_base_;
   AskedVersions asked_versions_;
 };
 

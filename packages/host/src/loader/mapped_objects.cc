@@ -12,6 +12,7 @@
 #include <ort_abi/ort_c_api.h>
 
 #include "engine/host_error.h"
+#include "loader/api_base_library.h"
 #include "loader/dependency_closure.h"
 
 namespace ort_host {
@@ -91,7 +92,7 @@ std::string MappedOnnxRuntime() {
       return object.path;
     }
   }
-  if (void* entry = dlsym(RTLD_DEFAULT, "OrtGetApiBase")) {
+  if (void* entry = dlsym(RTLD_DEFAULT, "OrtGetApiBase"); entry != nullptr && !IsOwnApiBase(entry)) {
     Dl_info where;
     if (dladdr(entry, &where) != 0 && where.dli_fname != nullptr) return where.dli_fname;
     return "the program itself";

@@ -154,6 +154,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         cbool require_owner
         cbool audited_only
         cbool unload
+        cbool provide_api_base
 
     void SetLoadPolicy(LoadPolicy policy) except +RaiseHostError
     LoadPolicy GetLoadPolicy() except +RaiseHostError

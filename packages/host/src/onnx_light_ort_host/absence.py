@@ -11,6 +11,8 @@ import os
 import struct
 
 ENTRY_POINT = b"OrtGetApiBase"
+# Exports the entry point too, for libraries that import it; opened when LoadPolicy(provide_api_base=True) asks for it.
+OURS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "api_base", "libonnx_light_ort_api_base.so")
 LIBRARY = "libonnxruntime"
 
 
@@ -72,6 +74,11 @@ def onnx_runtime_objects() -> list[str]:
     Returns
     -------
     list of str
-        Those with its name, and those that provide its entry point under any name. Empty when there is none.
+        Those with its name, and those that provide its entry point under any name, this package's own library for that
+        excepted. Empty when there is none.
     """
-    return [path for path in mapped_files() if LIBRARY in os.path.basename(path) or exports(path, ENTRY_POINT)]
+    return [
+        path
+        for path in mapped_files()
+        if LIBRARY in os.path.basename(path) or (path != OURS and exports(path, ENTRY_POINT))
+    ]

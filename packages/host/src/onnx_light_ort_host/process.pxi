@@ -56,13 +56,15 @@ def set_load_policy(policy):
     native.require_owner = policy.require_owner
     native.audited_only = policy.audited_only
     native.unload = policy.unload
+    native.provide_api_base = policy.provide_api_base
     engine.SetLoadPolicy(native)
 
 
 def get_load_policy():
     cdef engine.LoadPolicy native = engine.GetLoadPolicy()
     return LoadPolicy(
-        texts(native.allowed_roots), native.follow_links, native.require_owner, native.audited_only, native.unload)
+        texts(native.allowed_roots), native.follow_links, native.require_owner, native.audited_only, native.unload,
+        native.provide_api_base)
 
 
 def inspect_library(path):

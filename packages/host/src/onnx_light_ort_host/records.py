@@ -208,14 +208,19 @@ class LoadPolicy(Record):
     unload : bool, optional
         True really closes a library when the last session that uses it is gone, unless the process has gained threads
         by then. For tests and authors of libraries.
+    provide_api_base : bool, optional
+        True accepts libraries that import ``OrtGetApiBase``, as those do that were built for linking with ONNX Runtime:
+        a small library of this package that exports it is opened, for the whole process and until its end, before the
+        first of them. Refused while ONNX Runtime is in the process.
     """
 
-    __slots__ = ("allowed_roots", "follow_links", "require_owner", "audited_only", "unload")
+    __slots__ = ("allowed_roots", "follow_links", "require_owner", "audited_only", "unload", "provide_api_base")
     allowed_roots: tuple[str, ...]
     follow_links: bool
     require_owner: bool
     audited_only: bool
     unload: bool
+    provide_api_base: bool
 
     def __init__(
         self,
@@ -224,6 +229,7 @@ class LoadPolicy(Record):
         require_owner: bool = False,
         audited_only: bool = False,
         unload: bool = False,
+        provide_api_base: bool = False,
     ) -> None:
         from os import PathLike, fsdecode
 
@@ -240,8 +246,9 @@ class LoadPolicy(Record):
             "require_owner": require_owner,
             "audited_only": audited_only,
             "unload": unload,
+            "provide_api_base": provide_api_base,
         }
         for name, value in flags.items():
             if not isinstance(value, bool):  # "no" would count as yes
                 raise TypeError(f"LoadPolicy: {name} must be True or False, got {value!r}")
-        super().__init__(tuple(roots), follow_links, require_owner, audited_only, unload)
+        super().__init__(tuple(roots), *flags.values())
