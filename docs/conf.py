@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration of Sphinx. The packages are found on PYTHONPATH, where `./dev docs` puts the built ones."""
 
-from pathlib import Path
-
 import onnx_light_ort_host
 
 project = "onnx-light-ort"
@@ -16,22 +14,3 @@ numpydoc_show_class_members = False
 autodoc_member_order = "alphabetical"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 nitpicky = False
-
-
-def support_matrix() -> str:
-    """Return the page of the support matrix, from the tables of the host itself."""
-    rows = onnx_light_ort_host.support_matrix()
-    lines = [
-        "# Support matrix",
-        "",
-        "Every slot and callback of the interface, as the running host reports it: `ort.support_matrix()`.",
-        "",
-        "| slot | profile | since | status | limit |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        lines.append(f"| `{row.table}.{row.name}` | {row.profile} | {row.since} | {row.status} | {row.limit} |")
-    return "\n".join([*lines, ""])
-
-
-Path(__file__).with_name("support_matrix.md").write_text(support_matrix())

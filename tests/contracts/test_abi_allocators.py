@@ -3,6 +3,8 @@
 
 import ctypes as C
 
+import numpy as np
+import onnx
 import pytest
 from contracts.harness import E, PluginAllocator, Table
 
@@ -153,3 +155,22 @@ def test_kernel_info_allocator_sets_its_callbacks(probe):
         return missing, shrink
 
     assert probe.during_create(body) == ([], False)
+
+
+NEVER = ["Reserve", "GetStats", "AllocOnStream", "Shrink"]
+
+
+@pytest.mark.slot("OrtApi.CreateTensorAsOrtValue", "OrtApi.AllocatorAlloc", "OrtAllocator.Alloc", "OrtAllocator.Free")
+def test_later_callbacks_of_a_plugins_allocator_are_never_invoked(api, probe):
+    allocator, called = PluginAllocator(probe), []
+    for name in NEVER:
+        allocator.set(name, lambda *arguments, name=name: called.append(name))
+    address = allocator.address
+    api.ok.AllocatorFree(address, api.get.AllocatorAlloc(address, 16))
+    api.ReleaseValue(api.get.CreateTensorAsOrtValue(address, None, 0, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT))
+    attributes = {"t": onnx.numpy_helper.from_array(np.ones(3, np.float32))}
+    body = lambda api, info: api.ReleaseValue(api.get.KernelInfoGetAttribute_tensor(info, b"t", address))  # noqa: E731
+    probe.during_create(body, attributes=attributes)
+    api.ReleaseMemoryInfo(allocator.info)
+    assert len(allocator.sizes) == 3
+    assert called == []

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The support matrix and the contract tests name the same slots."""
 
-import ast
+import importlib.util
 from pathlib import Path
 
 import pytest
 from contracts.harness.abi import members
+from contracts.named_slots import slots_with_tests
 
 pytestmark = pytest.mark.slot()
 HOST = pytest.mark.host_stricter
@@ -15,44 +16,8 @@ CALLBACKS = ["OrtCustomOp", "OrtAllocator"]
 
 
 def named(marker):
-    """Return every slot that a test file of this folder passes to a marker, read from the sources."""
-    found = set()
-    for path in Path(__file__).parent.glob("test_*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        constants = {}
-        for node in tree.body:
-            if isinstance(node, ast.Assign):
-                constants |= bindings(node.targets[0], node.value)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == f"pytest.mark.{marker}":
-                for argument in node.args:
-                    found |= strings(argument, constants)
-    return found
-
-
-def bindings(target, value):
-    """Return what a module-level assignment binds, pairwise for tuples."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        return {t.id: v for t, v in zip(target.elts, value.elts, strict=True)}
-    return {target.id: value} if isinstance(target, ast.Name) else {}
-
-
-def strings(node, constants):
-    """Return the strings an expression of constants, names and generated slot names stands for."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return {node.value}
-    if isinstance(node, ast.Starred):
-        return strings(node.value, constants)
-    if isinstance(node, ast.Name) and node.id in constants:
-        return strings(constants[node.id], constants)
-    if isinstance(node, ast.Tuple | ast.List):
-        return set().union(*(strings(element, constants) for element in node.elts))
-    if isinstance(node, ast.Dict):
-        return {key.value for key in node.keys}
-    if isinstance(node, ast.GeneratorExp) and isinstance(node.elt, ast.JoinedStr):
-        prefix = node.elt.values[0].value
-        return {prefix + name for name in strings(node.generators[0].iter, constants)}
-    return set()
+    """Return every slot that a test file of this folder passes to a marker."""
+    return set(slots_with_tests(marker))
 
 
 def rows(probe, *tables):
@@ -106,3 +71,13 @@ def test_every_callback_that_is_invoked_has_a_contract_test(probe):
 def test_every_named_slot_exists(table):
     unknown = {s for s in named("slot") if s.split(".")[0] == table and s.split(".")[1] not in members(table)}
     assert unknown == set()
+
+
+@HOST
+@pytest.mark.parametrize("name", ["support_matrix.json", "support_matrix.md"])
+def test_page_says_what_the_tables_and_the_tests_say(probe, name):
+    docs = Path(__file__).parents[2] / "docs"
+    spec = importlib.util.spec_from_file_location("support_page", docs / "support_page.py")
+    page = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(page)
+    assert (docs / name).read_text(encoding="utf-8") == page.pages()[docs / name], "run ./dev support-matrix"

@@ -8,6 +8,7 @@
 #include "abi/stub_policy.h"
 #include "abi/tables.h"
 #include "engine/engine.h"
+#include "loader/audited_libraries.h"
 
 namespace ort_host {
 namespace {
@@ -81,6 +82,23 @@ void AddTable(const Table& table, std::vector<SupportRow>& rows) {
 }
 
 }  // namespace
+
+std::vector<uint32_t> AcceptedApiVersions() {
+  std::vector<uint32_t> versions;
+  for (uint32_t version = 1; version <= ORT_API_VERSION; ++version) {
+    if (abi::IsGranted(version)) versions.push_back(version);
+  }
+  return versions;
+}
+
+std::vector<TestedLibrary> TestedLibraries() {
+  std::vector<TestedLibrary> libraries;
+  for (const AuditedLibrary& library : AuditedLibraries()) {
+    libraries.push_back({library.name, library.version, library.file_name, library.bytes, library.sha256,
+                         library.profile, library.abi});
+  }
+  return libraries;
+}
 
 std::vector<SupportRow> SupportMatrix() {
   const OrtApi& api = abi::Api();

@@ -35,11 +35,6 @@ const Table& MakeTable() {
   return table;
 }
 
-/// 6 and 7 had another layout when they were released.
-bool IsGranted(uint32_t version) noexcept {
-  return version >= 1 && version <= ORT_API_VERSION && version != 6 && version != 7;
-}
-
 const OrtApi* ORT_API_CALL GetApi(uint32_t version) noexcept {
   AskedVersions::Note(version);
   if (IsGranted(version)) return &Api();
@@ -54,6 +49,11 @@ const char* ORT_API_CALL GetVersionString() noexcept { return "1.30.0"; }
 static_assert(ORT_API_VERSION == 30);
 
 }  // namespace
+
+// 6 and 7 had another layout when they were released.
+bool IsGranted(uint32_t version) noexcept {
+  return version >= 1 && version <= ORT_API_VERSION && version != 6 && version != 7;
+}
 
 const OrtApi& Api() noexcept {
   static const Table& table = MakeTable();

@@ -9,5 +9,7 @@ namespace ort_host::abi {
 const OrtApi& Api() noexcept;
 /// What a library's registration receives.
 const OrtApiBase& ApiBase() noexcept;
+/// True for the versions that GetApi answers with the table.
+bool IsGranted(uint32_t version) noexcept;
 
 }  // namespace ort_host::abi

@@ -47,6 +47,20 @@ std::vector<CheckedFinding> CheckedFindings();
 /// 0 verbose, 1 info, 2 warning, 3 error, 4 fatal.
 void SetDefaultLogSeverity(int severity);
 
+/// Versions of the API that plugins are granted, ascending.
+std::vector<uint32_t> AcceptedApiVersions();
+/// A published library that the tests of this host run, unmodified.
+struct TestedLibrary {
+  std::string name;
+  std::string version;
+  std::string file_name;
+  uint64_t bytes = 0;
+  std::string sha256;
+  std::string profile;
+  int api_version = 0;
+};
+std::vector<TestedLibrary> TestedLibraries();
+
 /// One row of the support matrix.
 struct SupportRow {
   std::string table;

@@ -17,6 +17,8 @@ constexpr AuditedLibrary kAudited[] = {
 
 }  // namespace
 
+std::span<const AuditedLibrary> AuditedLibraries() noexcept { return kAudited; }
+
 const AuditedLibrary* FindAudited(const std::string& path) {
   const std::filesystem::path file(path);
   std::error_code failed;

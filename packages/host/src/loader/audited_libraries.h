@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace ort_host {
@@ -17,6 +18,8 @@ struct AuditedLibrary {
   int abi;              ///< API version that it asks for
 };
 
+/// The whole list.
+std::span<const AuditedLibrary> AuditedLibraries() noexcept;
 /// The row of the list that this very file is, or null. The hash is computed only for a file of a listed name and size.
 const AuditedLibrary* FindAudited(const std::string& path);
 

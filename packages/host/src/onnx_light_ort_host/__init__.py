@@ -29,6 +29,7 @@ from .errors import (
 from .library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
 from .options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, SessionOptions
 from .process import (
+    accepted_api_versions,
     add_synthetic_hardware_device,
     checked_findings,
     checked_rules,
@@ -46,9 +47,10 @@ from .process import (
     set_default_logger_severity,
     set_load_policy,
     support_matrix,
+    tested_libraries,
     unregister_execution_provider_library,
 )
-from .records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from .records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow, TestedLibrary
 from .run_options import RunOptions
 from .session import InferenceSession
 
@@ -85,7 +87,9 @@ __all__ = [
     "RuntimeException",
     "SessionOptions",
     "SupportRow",
+    "TestedLibrary",
     "__version__",
+    "accepted_api_versions",
     "add_synthetic_hardware_device",
     "checked_findings",
     "checked_rules",
@@ -103,6 +107,7 @@ __all__ = [
     "set_default_logger_severity",
     "set_load_policy",
     "support_matrix",
+    "tested_libraries",
     "unregister_execution_provider_library",
 ]
 

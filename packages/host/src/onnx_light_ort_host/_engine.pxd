@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The boundary of the host's engine (engine/engine.h), and nothing else of C++.
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.pair cimport pair
@@ -209,6 +209,19 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[uint32_t] api_versions
         vector[OperatorReport] operators
         string failed_because
+
+    vector[uint32_t] AcceptedApiVersions() except +RaiseHostError
+
+    cdef cppclass TestedLibrary:
+        string name
+        string version
+        string file_name
+        uint64_t bytes
+        string sha256
+        string profile
+        int api_version
+
+    vector[TestedLibrary] TestedLibraries() except +RaiseHostError
 
     cdef cppclass SupportRow:
         string table

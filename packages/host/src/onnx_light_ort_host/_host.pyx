@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cython.operator cimport dereference
+from libc.stdint cimport uint32_t
 from libcpp cimport bool as cbool
 from libcpp.limits cimport numeric_limits
 from libcpp.memory cimport make_unique, shared_ptr, unique_ptr
@@ -39,7 +40,8 @@ from onnx_light_ort_host.arguments import flag, integer
 from onnx_light_ort_host.arguments import text as readable_text
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
 from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
-from onnx_light_ort_host.records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow
+from onnx_light_ort_host.records import (
+    Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow, TestedLibrary)
 
 engine.SetErrorClasses({**BY_CODE, None: OrtHostError})
 

@@ -107,6 +107,24 @@ def inspect_registration(path):
     return RegistrationReport(versions, operators, text(report.failed_because))
 
 
+def accepted_api_versions():
+    cdef vector[uint32_t] versions = engine.AcceptedApiVersions()
+    return [versions[i] for i in range(versions.size())]
+
+
+def tested_libraries():
+    cdef vector[engine.TestedLibrary] found = engine.TestedLibraries()
+    cdef engine.TestedLibrary* library
+    cdef size_t i
+    result = []
+    for i in range(found.size()):
+        library = &found[i]
+        result.append(TestedLibrary(
+            text(library.name), text(library.version), text(library.file_name), library.bytes, text(library.sha256),
+            text(library.profile), library.api_version))
+    return result
+
+
 def support_matrix():
     cdef vector[engine.SupportRow] rows = engine.SupportMatrix()
     cdef engine.SupportRow* row

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .library_report import LibraryReport
-    from .records import Finding, SupportRow
+    from .records import Finding, SupportRow, TestedLibrary
 
 NO_PLUGIN_EPS = f"{PLUGIN_EPS} not in this version"
 
@@ -194,6 +194,28 @@ def inspect_library(path: str | PathLike[str], *, load: bool = False) -> Library
 
         return describe(report)
     return report.with_registration(_host.inspect_registration(path)) if load else report
+
+
+def accepted_api_versions() -> list[int]:
+    """Returns the versions of the C API that libraries are granted.
+
+    Returns
+    -------
+    list of int
+        Ascending.
+    """
+    return _host.accepted_api_versions()
+
+
+def tested_libraries() -> list[TestedLibrary]:
+    """Returns the published libraries that the tests of this host run, unmodified.
+
+    Returns
+    -------
+    list of TestedLibrary
+        A library that is not on it may load and still need what is not supported.
+    """
+    return _host.tested_libraries()
 
 
 def support_matrix() -> list[SupportRow]:

@@ -190,6 +190,35 @@ class SupportRow(Record):
     limit: str
 
 
+class TestedLibrary(Record):
+    """A published library that the tests run.
+
+    Attributes
+    ----------
+    name, version : str
+        The package that it comes from.
+    file_name : str
+        The file in the package.
+    bytes : int
+        Size of the file.
+    sha256 : str
+        Hash of the file, in hexadecimal digits.
+    profile : str
+        Profiles that it needs, joined by commas.
+    api_version : int
+        Version of the C API that it asks for.
+    """
+
+    __slots__ = ("name", "version", "file_name", "bytes", "sha256", "profile", "api_version")
+    name: str
+    version: str
+    file_name: str
+    bytes: int
+    sha256: str
+    profile: str
+    api_version: int
+
+
 class LoadPolicy(Record):
     """Where libraries may come from; checked before anything of a library is run.
 
