@@ -35,3 +35,26 @@ def test_elements_that_are_fed_are_checked() -> None:
     assert session.run(None, {"s": [np.ones(2, np.float32), np.zeros(1, np.float32)]})[0].tolist() == [1, 1, 0]
     with pytest.raises(ort.InvalidArgument, match="element 1: expected float32"):
         session.run(None, {"s": [np.ones(2, np.float32), np.zeros(1, np.int8)]})
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "last"),
+    [
+        ("(float[k] y) { y = SequenceAt (s, p) }", 1, 1),
+        ("(seq(float[k]) y) { y = SequenceErase (s, p) }", 1, 1),
+        ("(seq(float[k]) y) { t = Constant <value = float[1] {1}> () y = SequenceInsert (s, t, p) }", 2, 2),
+    ],
+)
+def test_a_position_beyond_the_sequence_is_named(text: str, place: int, last: int) -> None:
+    session = session_of(f"g (seq(float[k]) s, int64 p) => {text}")
+    for position in (-3, last + 1):
+        feeds = {"s": [np.ones(2, np.float32), np.zeros(1, np.float32)], "p": np.array(position)}
+        message = rf"input {place} \(position\): must be in \[-2, {last}\] for a sequence of 2, got {position}"
+        with pytest.raises(ort.InvalidArgument, match=message):
+            session.run(None, feeds)
+
+
+def test_an_empty_sequence_has_no_position() -> None:
+    session = session_of("g (seq(float[k]) s, int64 p) => (float[k] y) { y = SequenceAt (s, p) }")
+    with pytest.raises(ort.InvalidArgument, match=r"input 1 \(position\): there is none in an empty sequence, got 0"):
+        session.run(None, {"s": [], "p": np.array(0)})

@@ -131,8 +131,8 @@ void* HostAllocator::AllocateFor(const std::shared_ptr<BudgetLink>& budget, cons
   if (budget != nullptr) budget->Charge(bytes, user);
   void* memory = nullptr;
   if (bytes <= kMaxBlock) {
-    constexpr std::size_t kAlign = conversions::kBufferAlignment;
-    memory = std::aligned_alloc(kAlign, (sizeof(BlockHeader) + bytes + kAlign - 1) / kAlign * kAlign);
+    // Exactly as large as asked for, so that a sanitizer sees the end.
+    if (posix_memalign(&memory, conversions::kBufferAlignment, sizeof(BlockHeader) + bytes) != 0) memory = nullptr;
   }
   if (memory == nullptr && budget != nullptr) budget->Release(bytes);
   if (memory == nullptr) throw OutOfMemory(user, bytes);

@@ -5,13 +5,14 @@
 #include <new>
 
 #include "conversions/buffer.h"
+#include "exec/address_sanitizer.h"
 
 namespace light {
 
 void* ScratchArena::Take(std::size_t bytes, MemoryBudget* budget) {
   constexpr std::size_t kAlignment = conversions::kBufferAlignment;
-  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) throw std::bad_alloc();
-  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment - kGuardBytes) throw std::bad_alloc();
+  const std::size_t rounded = (bytes + kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
   if (used_ == 0 && overflow_.empty()) {
     wanted_ = wanted_ > rounded ? wanted_ : rounded;
     block_.Reserve(wanted_, budget, "scratch memory");
@@ -19,10 +20,12 @@ void* ScratchArena::Take(std::size_t bytes, MemoryBudget* budget) {
   if (rounded <= block_.capacity() - used_) {
     void* taken = static_cast<char*>(block_.data()) + used_;
     used_ += rounded;
+    MarkUsed(taken, bytes, rounded);
     return taken;
   }
   GrowingBuffer extra;
   extra.Reserve(rounded, budget, "scratch memory");
+  MarkUsed(extra.data(), bytes, rounded);
   overflow_.push_back(std::move(extra));
   return overflow_.back().data();
 }
@@ -33,6 +36,7 @@ void ScratchArena::ResetSlow() noexcept {
   wanted_ = wanted_ > total ? wanted_ : total;
   overflow_.clear();
   used_ = 0;
+  MarkUsed(block_.data(), 0, block_.capacity());
 }
 
 }  // namespace light

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "exec/address_sanitizer.h"
 #include "exec/frame.h"
 #include "exec/plan.h"
 #include "light/boundary_io.h"
@@ -48,6 +49,7 @@ class StepContext final : public RuntimeContext {
         const std::size_t bytes = tensor.Reshape(step_->output_types[i], dims);
         GrowingBuffer& slot = frame_.slots[placement.index];
         slot.Reserve(bytes, budget_, "output buffer");
+        MarkUsed(slot.data(), bytes, slot.capacity());
         tensor.set_data(slot.data());
         return tensor;
       }

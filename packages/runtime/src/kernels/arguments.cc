@@ -35,6 +35,7 @@ int64_t ReadInteger(const Tensor& tensor, std::size_t i, std::string_view name) 
 
 int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond) {
   const auto r = static_cast<int64_t>(rank);
+  if (r + beyond == 0) FailArgument("axis: there is none in a scalar, got " + std::to_string(axis));
   if (axis < -r || axis > r - 1 + beyond)
     FailArgument("axis: must be in [" + std::to_string(-r) + ", " + std::to_string(r - 1 + beyond) + "] for rank " +
                  std::to_string(r) + ", got " + std::to_string(axis));

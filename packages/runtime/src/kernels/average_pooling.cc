@@ -5,6 +5,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/scratch.h"
 #include "kernels/window.h"
 
 namespace light {
@@ -26,7 +27,7 @@ struct AverageOp {
   // How many positions of a window count: along the last axis for each column, and along the axes before it.
   const int64_t* CountColumns(RuntimeContext& context, const Window& w) const {
     const int64_t width = w.output[w.last()];
-    auto* counts = static_cast<int64_t*>(context.TemporaryBuffer(sizeof(int64_t) * static_cast<std::size_t>(width)));
+    auto* counts = Scratch<int64_t>(context, width);
     for (int64_t i = 0; i < width; ++i) counts[i] = w.Covered(w.last(), i, with_padding);
     return counts;
   }

@@ -68,6 +68,7 @@ class BatchNormalization final : public KernelBase {
       variance[c] = ElementAsDouble(*parameters[4], static_cast<int64_t>(c));
     }
     if (training_) Train(context, x, layout, mean, variance);
+    if (y.element_count() == 0) return;
     for (std::size_t c = 0; c < channels; ++c) {
       factors[2 * c] = ElementAsDouble(*parameters[1], static_cast<int64_t>(c)) / std::sqrt(variance[c] + epsilon_);
       factors[2 * c + 1] = ElementAsDouble(*parameters[2], static_cast<int64_t>(c)) - mean[c] * factors[2 * c];
@@ -84,12 +85,13 @@ class BatchNormalization final : public KernelBase {
   void Train(RuntimeContext& context, const Tensor& x, const Layout& layout, double* mean, double* variance) const {
     auto* running =
         static_cast<double*>(context.TemporaryBuffer(sizeof(double) * 2 * static_cast<std::size_t>(layout.channels)));
-    const int64_t count = layout.batch * layout.plane;
+    const int64_t batch = layout.plane == 0 ? 0 : layout.batch;  // planes without elements are not counted
+    const int64_t count = batch * layout.plane;
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const auto planes = [&](int64_t c, auto&& sum) {
         double total = 0;
-        for (int64_t b = 0; b < layout.batch; ++b) total += sum(x.Data<T>() + (b * layout.channels + c) * layout.plane);
+        for (int64_t b = 0; b < batch; ++b) total += sum(x.Data<T>() + (b * layout.channels + c) * layout.plane);
         return total / static_cast<double>(count);
       };
       context.ParallelFor(layout.channels, static_cast<double>(count) + 10, [&](int64_t begin, int64_t end) {

@@ -35,6 +35,15 @@ BroadcastPlan::BroadcastPlan(std::span<const Dims* const> inputs) {
     throw Error(ErrorCode::kInvalidArgument,
                 "output 0: the broadcast size must fit in memory, got " + conversions::FormatExtents(out));
   total = *count;
+  if (total == 0) {  // nothing to walk, and the other extents may multiply to any number
+    extents.Resize(1);
+    extents[0] = 0;
+    for (Dims& s : strides) {
+      s.Resize(1);
+      s[0] = 0;
+    }
+    return;
+  }
 
   // Strides of the inputs along the output, then merged from the inside out; kept reversed until the end.
   std::array<int64_t, kMaxInputs> pitch;

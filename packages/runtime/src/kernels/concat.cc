@@ -41,7 +41,9 @@ void ConcatTensors(RuntimeContext& context, std::span<const Tensor* const> input
     if (!fits)
       FailArgument(InputLabel(i, "inputs") + ": must agree with " + conversions::FormatExtents(first.dims()) +
                    " in every axis but " + std::to_string(axis) + ", got " + conversions::FormatExtents(input.dims()));
-    dims[axis] += input.dim(axis);
+    if (__builtin_add_overflow(dims[axis], input.dim(axis), &dims[axis]))
+      FailArgument(InputLabel(i, "inputs") + ": axis " + std::to_string(axis) +
+                   " of the output must fit in 64 bits, got " + conversions::FormatExtents(input.dims()));
   }
   Tensor& out = context.Output(0, dims);
   if (out.element_count() == 0) return;

@@ -3,6 +3,7 @@
 #include "kernels/arguments.h"
 #include "kernels/families.h"
 #include "kernels/matrix_product.h"
+#include "kernels/scratch.h"
 #include "kernels/window.h"
 
 namespace light {
@@ -105,8 +106,7 @@ class ConvTranspose final : public KernelBase {
         const float* input = WidenForRun(context, x.Data<T>(), x.element_count());
         const float* filters = WidenForRun(context, weights.Data<T>(), weights.element_count());
         const float* offsets = bias ? WidenForRun(context, bias->Data<T>(), bias->element_count()) : nullptr;
-        auto* wide =
-            static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(y.element_count())));
+        auto* wide = Scratch<float>(context, y.element_count());
         run(input, filters, offsets, wide);
         NarrowTo(context, wide, y.element_count(), y.Data<T>());
       } else {

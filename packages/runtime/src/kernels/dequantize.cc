@@ -2,6 +2,7 @@
 #include "kernels/families.h"
 #include "kernels/moments.h"
 #include "kernels/quantization.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -26,8 +27,7 @@ class DequantizeLinear final : public KernelBase {
     const ScaleLayout layout(x, scale, "x_scale", zero, "x_zero_point", axis_, block_size_);
     Tensor& y = context.Output(0, x.dims());
     if (y.element_count() == 0) return;
-    auto* factors =
-        static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(scale.element_count())));
+    auto* factors = Scratch<float>(context, scale.element_count());
     for (int64_t i = 0; i < scale.element_count(); ++i) factors[i] = static_cast<float>(ElementAsDouble(scale, i));
     WithType(StoredTypes{}, x.type(), [&](auto tag) {
       using Q = typename decltype(tag)::type;

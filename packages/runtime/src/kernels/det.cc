@@ -4,6 +4,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -43,8 +44,7 @@ class Det final : public KernelBase {
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       using C = ComputeType<T>;
-      auto* wide =
-          static_cast<double*>(context.TemporaryBuffer(sizeof(double) * static_cast<std::size_t>(x.element_count())));
+      auto* wide = Scratch<double>(context, x.element_count());
       const auto size = static_cast<double>(n);
       context.ParallelFor(y.element_count(), size * size * (size + 5) + 5, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {

@@ -5,6 +5,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -56,7 +57,7 @@ void Contract(RuntimeContext& context, const Labels& labels, const Operand<A>& a
       if (b) result[1] += at * b->strides[l];
     }
   };
-  auto* term = static_cast<int64_t*>(context.TemporaryBuffer(sizeof(int64_t) * 2 * static_cast<std::size_t>(terms)));
+  auto* term = Scratch<int64_t>(context, MultiplyExtents(2, terms));
   for (int64_t i = 0; i < terms; ++i) offsets(summed, summed.rank(), i, term + 2 * i);
 
   // Lines of the last label of the output, in blocks.
@@ -110,7 +111,7 @@ class Einsum final : public KernelBase {
       using T = typename decltype(tag)::type;
       // Sums of real numbers in double; integers wrap in the end, whatever their width in between.
       using A = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
-      A* sums = Buffer<A>(context, y.element_count());
+      A* sums = Scratch<A>(context, y.element_count());
       Compute<T, A>(context, labels, order, sums);
       for (int64_t i = 0; i < y.element_count(); ++i) {
         if constexpr (std::is_integral_v<T>)
@@ -122,11 +123,6 @@ class Einsum final : public KernelBase {
   }
 
  private:
-  template <class A>
-  static A* Buffer(RuntimeContext& context, int64_t n) {
-    return static_cast<A*>(context.TemporaryBuffer(sizeof(A) * static_cast<std::size_t>(n)));
-  }
-
   /// The number of axes that the ellipsis of term `k` stands for.
   std::size_t EllipsisRank(std::size_t k, std::size_t rank) const {
     const std::vector<int>& term = equation_.terms[k];
@@ -197,7 +193,7 @@ class Einsum final : public KernelBase {
     const Tensor& x = Required(context, k, "Inputs");
     const std::size_t count = labels.extents.rank();
     Operand<A> operand{nullptr, Filled(count, 0), Filled(count, 0)};
-    A* data = Buffer<A>(context, x.element_count());
+    A* data = Scratch<A>(context, x.element_count());
     context.ParallelFor(x.element_count(), 0.5, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) data[i] = static_cast<A>(static_cast<ComputeType<T>>(x.Data<T>()[i]));
     });

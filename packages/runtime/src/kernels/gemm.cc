@@ -7,6 +7,7 @@
 #include "kernels/broadcast.h"
 #include "kernels/families.h"
 #include "kernels/matrix_product.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -53,7 +54,7 @@ class Gemm final : public KernelBase {
         const float* left = WidenForRun(context, a.Data<T>(), a.element_count());
         const float* right = WidenForRun(context, b.Data<T>(), b.element_count());
         const float* bias = c ? WidenForRun(context, c->Data<T>(), c->element_count()) : nullptr;
-        auto* wide = static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(m * n)));
+        auto* wide = Scratch<float>(context, m * n);
         Float(context, left, right, bias, c, m, n, k, wide);
         NarrowTo(context, wide, m * n, y.Data<T>());
       } else {

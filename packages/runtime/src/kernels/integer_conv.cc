@@ -4,6 +4,7 @@
 #include "kernels/families.h"
 #include "kernels/moments.h"
 #include "kernels/quantization.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // The elements less their zero points, of which there is one, or one per `pitch` elements. Padding then is 0.
 const uint32_t* Centered(RuntimeContext& context, const Tensor& tensor, const Tensor* zeros, int64_t pitch) {
   const auto n = tensor.element_count();
-  auto* centered = static_cast<uint32_t*>(context.TemporaryBuffer(sizeof(uint32_t) * static_cast<std::size_t>(n)));
+  auto* centered = Scratch<uint32_t>(context, n);
   WithType(ByteTypes{}, tensor.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const bool several = zeros && zeros->element_count() > 1;
@@ -78,8 +79,7 @@ class QLinearConv final : public KernelBase {
     const Tensor& y_zero = SingleElement(context, 7, "y_zero_point");
     Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
-    auto* sums =
-        static_cast<uint32_t*>(context.TemporaryBuffer(sizeof(uint32_t) * static_cast<std::size_t>(y.element_count())));
+    auto* sums = Scratch<uint32_t>(context, y.element_count());
     Convolve(context, layer, x, &x_zero, weights, &w_zero, bias ? bias->Data<uint32_t>() : nullptr, sums);
     const double common = ElementAsDouble(x_scale, 0) / ElementAsDouble(y_scale, 0);
     const int64_t plane = layer.window.output_size();

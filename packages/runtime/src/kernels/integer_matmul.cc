@@ -7,6 +7,7 @@
 #include "kernels/matrix_product.h"
 #include "kernels/moments.h"
 #include "kernels/quantization.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -20,7 +21,7 @@ const T* PerLine(RuntimeContext& context, Types types, std::size_t i, const char
   target[batch.rank()] = rows ? lines : 1;
   target[batch.rank() + 1] = rows ? 1 : lines;
   const int64_t total = Product(target, 0, target.rank());
-  auto* numbers = static_cast<T*>(context.TemporaryBuffer(sizeof(T) * static_cast<std::size_t>(total)));
+  auto* numbers = Scratch<T>(context, total);
   if (!tensor) {
     std::fill_n(numbers, total, T{0});
     return numbers;
@@ -56,8 +57,7 @@ const T* PerLine(RuntimeContext& context, Types types, std::size_t i, const char
 // Matrices [rows, columns] less their zero points, of which there is one per row or per column.
 const uint32_t* Centered(RuntimeContext& context, const Tensor& tensor, int64_t rows, int64_t columns,
                          const int32_t* zeros, bool per_row) {
-  auto* centered = static_cast<uint32_t*>(
-      context.TemporaryBuffer(sizeof(uint32_t) * static_cast<std::size_t>(tensor.element_count())));
+  auto* centered = Scratch<uint32_t>(context, tensor.element_count());
   if (tensor.element_count() == 0) return centered;
   WithType(ByteTypes{}, tensor.type(), [&](auto tag) {
     const auto* from = tensor.Data<typename decltype(tag)::type>();
@@ -91,12 +91,12 @@ class MatMulInteger final : public KernelBase {
     const Tensor& a = Required(context, 0, "A");
     const Tensor& b = Required(context, 1, "B");
     const MatMulShapes s(a, b);
+    Tensor& y = context.Output(0, s.out);
+    if (y.element_count() == 0) return;
     const auto* a_zero =
         PerLine<int32_t>(context, ByteTypes{}, 2, "a_zero_point", context.Input(2), s.a_batch, s.m, true);
     const auto* b_zero =
         PerLine<int32_t>(context, ByteTypes{}, 3, "b_zero_point", context.Input(3), s.b_batch, s.n, false);
-    Tensor& y = context.Output(0, s.out);
-    if (y.element_count() == 0) return;
     Multiply(context, s, a, b, a_zero, b_zero, s.Pairs(context), y.Data<uint32_t>());
   }
 };
@@ -109,6 +109,8 @@ class QLinearMatMul final : public KernelBase {
     const Tensor& a = Required(context, 0, "a");
     const Tensor& b = Required(context, 3, "b");
     const MatMulShapes s(a, b, 3);
+    Tensor& y = context.Output(0, s.out);
+    if (y.element_count() == 0) return;
     const auto real = [&](std::size_t i, const char* name, bool rows) {
       return PerLine<double>(context, FloatTypes{}, i, name, &Required(context, i, name), rows ? s.a_batch : s.b_batch,
                              rows ? s.m : s.n, rows);
@@ -121,11 +123,8 @@ class QLinearMatMul final : public KernelBase {
     const int32_t *a_zero = whole(2, "a_zero_point", true), *b_zero = whole(5, "b_zero_point", false);
     const Tensor& y_scale = SingleElement(context, 6, "y_scale");
     const Tensor& y_zero = SingleElement(context, 7, "y_zero_point");
-    Tensor& y = context.Output(0, s.out);
-    if (y.element_count() == 0) return;
     const int64_t* pairs = s.Pairs(context);
-    auto* sums =
-        static_cast<uint32_t*>(context.TemporaryBuffer(sizeof(uint32_t) * static_cast<std::size_t>(y.element_count())));
+    auto* sums = Scratch<uint32_t>(context, y.element_count());
     Multiply(context, s, a, b, a_zero, b_zero, pairs, sums);
     const double divisor = ElementAsDouble(y_scale, 0);
     WithType(ByteTypes{}, y.type(), [&](auto tag) {

@@ -8,6 +8,7 @@
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/moments.h"
+#include "kernels/scratch.h"
 #include "kernels/simd_dispatch.h"
 
 namespace light {
@@ -50,7 +51,7 @@ Parameter<C> ReadParameter(RuntimeContext& context, std::size_t i, const char* n
   const bool per_row = own.rank() > row.rank();
   const Dims* inputs[] = {per_row ? &x.dims() : &row, &own};
   const BroadcastPlan plan(inputs);
-  auto* copy = static_cast<C*>(context.TemporaryBuffer(sizeof(C) * static_cast<std::size_t>(plan.total)));
+  auto* copy = Scratch<C>(context, plan.total);
   ForEachRun(plan, 0, plan.total, [&](int64_t position, int64_t length, const auto& offsets) {
     const T* from = tensor.Data<T>() + offsets[1];
     for (int64_t k = 0; k < length; ++k) copy[position + k] = static_cast<C>(from[plan.advances(1) ? k : 0]);
@@ -72,13 +73,13 @@ class LayerNormalization final : public KernelBase {
     Tensor& y = context.Output(0, x.dims());
     Tensor* mean = context.OutputRequested(1) ? &context.Output(1, statistics) : nullptr;
     Tensor* deviation = context.OutputRequested(2) ? &context.Output(2, statistics) : nullptr;
-    if (rows.count == 0) return;
+    if (y.element_count() == 0 && !mean && !deviation) return;
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       using C = ComputeType<T>;
       const auto scale = ReadParameter<T, C>(context, 1, "Scale", x, rows);
       const auto bias = context.Input(2) ? ReadParameter<T, C>(context, 2, "B", x, rows) : Parameter<C>();
-      auto* means = static_cast<C*>(context.TemporaryBuffer(sizeof(C) * 2 * static_cast<std::size_t>(rows.count)));
+      auto* means = Scratch<C>(context, MultiplyExtents(2, rows.count));
       C* deviations = means + rows.count;
       Normalize(context, x.Data<T>(), scale, bias, y.Data<T>(), means, deviations, rows);
       if (mean) Store(means, *mean);

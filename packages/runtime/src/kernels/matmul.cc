@@ -3,6 +3,7 @@
 #include "kernels/families.h"
 #include "kernels/matmul_shapes.h"
 #include "kernels/matrix_product.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -48,8 +49,7 @@ class MatMul final : public KernelBase {
       if constexpr (kIsSmallFloat<T>) {
         const float* left = WidenForRun(context, a.Data<T>(), a.element_count());
         const float* right = packed_.empty() ? WidenForRun(context, b.Data<T>(), b.element_count()) : nullptr;
-        auto* wide =
-            static_cast<float*>(context.TemporaryBuffer(sizeof(float) * static_cast<std::size_t>(y.element_count())));
+        auto* wide = Scratch<float>(context, y.element_count());
         Float(context, shapes, left, right, wide);
         NarrowTo(context, wide, y.element_count(), y.Data<T>());
       } else if constexpr (!std::is_same_v<T, float>) {

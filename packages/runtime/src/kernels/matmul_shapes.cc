@@ -2,6 +2,7 @@
 #include "kernels/matmul_shapes.h"
 
 #include "kernels/broadcast.h"
+#include "kernels/scratch.h"
 
 namespace light {
 
@@ -32,8 +33,7 @@ MatMulShapes::MatMulShapes(const Tensor& a, const Tensor& b, std::size_t b_input
 const int64_t* MatMulShapes::Pairs(RuntimeContext& context) const {
   const Dims* batches[] = {&a_batch, &b_batch};
   const BroadcastPlan plan(batches);
-  auto* pairs =
-      static_cast<int64_t*>(context.TemporaryBuffer(sizeof(int64_t) * 2 * static_cast<std::size_t>(plan.total)));
+  auto* pairs = Scratch<int64_t>(context, MultiplyExtents(2, plan.total));
   ForEachRun(plan, 0, plan.total, [&](int64_t position, int64_t length, const auto& offsets) {
     for (int64_t i = 0; i < length; ++i) {
       pairs[2 * (position + i)] = offsets[0] + (plan.advances(0) ? i : 0);

@@ -9,6 +9,7 @@
 
 #include "conversions/buffer.h"
 #include "kernels/element.h"
+#include "kernels/scratch.h"
 #include "kernels/simd_dispatch.h"
 #include "light/kernel_info.h"
 #include "light/runtime_context.h"
@@ -94,7 +95,7 @@ void MultiplyPlain(RuntimeContext& context, MatrixView<T> a, MatrixView<T> b, in
 /// Copies 16-bit floats to scratch memory as floats.
 template <class T>
 float* WidenForRun(RuntimeContext& context, const T* from, int64_t n) {
-  auto* to = static_cast<float*>(context.TemporaryBuffer(static_cast<std::size_t>(n) * sizeof(float)));
+  auto* to = Scratch<float>(context, n);
   context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]);
   });

@@ -6,6 +6,7 @@
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/moments.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -25,8 +26,7 @@ class MeanVarianceNormalization final : public KernelBase {
     const int64_t total = x.element_count();
     if (total == 0) return;
     const int64_t kept_count = Product(kept, 0, kept.rank());
-    auto* means =
-        static_cast<double*>(context.TemporaryBuffer(sizeof(double) * 2 * static_cast<std::size_t>(kept_count)));
+    auto* means = Scratch<double>(context, 2 * kept_count);
     double* deviations = means + kept_count;
     const double count = static_cast<double>(total) / static_cast<double>(kept_count);
     const Dims* inputs[] = {&x.dims(), &kept};

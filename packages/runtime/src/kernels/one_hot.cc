@@ -2,6 +2,7 @@
 #include "kernels/arguments.h"
 #include "kernels/families.h"
 #include "kernels/moved.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -26,7 +27,7 @@ class OneHot final : public KernelBase {
     if (out.element_count() == 0) return;
 
     const int64_t count = indices.element_count(), inner = Product(dims, axis + 1, rank);
-    auto* hot = static_cast<int64_t*>(context.TemporaryBuffer(static_cast<std::size_t>(count) * sizeof(int64_t)));
+    auto* hot = Scratch<int64_t>(context, count);
     WithType(NumberTypes{}, indices.type(), [&](auto tag) {
       const auto* index = indices.Data<typename decltype(tag)::type>();
       for (int64_t i = 0; i < count; ++i) {

@@ -2,6 +2,7 @@
 // DynamicQuantizeLinear and QuantizeLinear.
 #include "kernels/families.h"
 #include "kernels/quantization.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -58,8 +59,7 @@ class QuantizeLinear final : public KernelBase {
     if (y.element_count() == 0) return;
     WithType(PrecisionTypes{}, precision_, [&](auto tag) {
       using P = typename decltype(tag)::type;
-      auto* divisors = static_cast<Held<P>*>(
-          context.TemporaryBuffer(sizeof(Held<P>) * static_cast<std::size_t>(scale.element_count())));
+      auto* divisors = Scratch<Held<P>>(context, scale.element_count());
       WithType(SourceTypes{}, scale.type(), [&](auto scale_tag) {
         using S = typename decltype(scale_tag)::type;
         for (int64_t i = 0; i < scale.element_count(); ++i) divisors[i] = RoundTo<P>(scale.Data<S>()[i]);

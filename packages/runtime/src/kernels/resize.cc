@@ -8,6 +8,7 @@
 #include "kernels/mapped_copy.h"
 #include "kernels/resampling.h"
 #include "kernels/scalar.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -27,11 +28,6 @@ T FromInterpolated(Acc value) {
   } else {
     return T(value);
   }
-}
-
-template <class T>
-T* Scratch(RuntimeContext& context, int64_t count) {
-  return static_cast<T*>(context.TemporaryBuffer(static_cast<std::size_t>(count) * sizeof(T)));
 }
 
 /// One pass of interpolation: along `axis`, which lies between `outer` and `inner` elements.

@@ -10,7 +10,7 @@ class ReverseSequence final : public KernelBase {
  public:
   explicit ReverseSequence(const KernelInfo& info) : time_first_(info.Int("time_axis", 0) == 0) {
     const int64_t time = info.Int("time_axis", 0), batch = info.Int("batch_axis", 1);
-    if (time + batch != 1 || time < 0 || time > 1)
+    if (time < 0 || time > 1 || batch != 1 - time)
       info.Fail(ErrorCode::kInvalidGraph, "attributes time_axis and batch_axis: one must be 0 and the other 1, got " +
                                               std::to_string(time) + " and " + std::to_string(batch));
   }

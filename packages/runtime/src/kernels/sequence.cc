@@ -12,14 +12,16 @@
 namespace light {
 namespace {
 
-/// `position` counted from the front. Throws Error if it is not in [-count, count - 1 + `beyond`].
-std::size_t ReadPosition(const Tensor& tensor, std::size_t count, int64_t beyond) {
-  const Dims given = ReadIntegers(tensor, tensor.rank() == 0 ? 0 : 1, "position");
-  if (given.rank() != 1) FailArgument("position: must be one integer, got " + Describe(tensor));
+/// Input `i`, the position, counted from the front. Throws Error if it is not in [-count, count - 1 + `beyond`].
+std::size_t ReadPosition(const Tensor& tensor, std::size_t i, std::size_t count, int64_t beyond) {
+  const std::string label = InputLabel(i, "position");
+  const Dims given = ReadIntegers(tensor, i, "position");
+  if (given.rank() != 1) FailArgument(label + ": must be one integer, got " + Describe(tensor));
   const auto n = static_cast<int64_t>(count);
   const int64_t position = given[0] < 0 ? given[0] + n : given[0];
+  if (n + beyond == 0) FailArgument(label + ": there is none in an empty sequence, got " + std::to_string(given[0]));
   if (position < 0 || position >= n + beyond) {
-    FailArgument("position: must be in [" + std::to_string(-n) + ", " + std::to_string(n - 1 + beyond) +
+    FailArgument(label + ": must be in [" + std::to_string(-n) + ", " + std::to_string(n - 1 + beyond) +
                  "] for a sequence of " + std::to_string(n) + ", got " + std::to_string(given[0]));
   }
   return static_cast<std::size_t>(position);
@@ -67,7 +69,7 @@ class SequenceAt final : public KernelBase {
   explicit SequenceAt(const KernelInfo&) {}
   void Run(RuntimeContext& context) override {
     const auto& elements = context.InputValue(0).sequence().elements;
-    const Tensor& element = elements[ReadPosition(Required(context, 1, "position"), elements.size(), 0)].tensor();
+    const Tensor& element = elements[ReadPosition(Required(context, 1, "position"), 1, elements.size(), 0)].tensor();
     CopyElements(element, context.Output(0, element.dims()));
   }
 };
@@ -81,7 +83,7 @@ class SequenceInsert final : public KernelBase {
     CheckElement(sequence.element_type.element, tensor, 1);
     const Tensor* position = context.Input(2);
     const std::size_t count = sequence.elements.size();
-    const std::size_t at = position == nullptr ? count : ReadPosition(*position, count, 1);
+    const std::size_t at = position == nullptr ? count : ReadPosition(*position, 2, count, 1);
     Sequence result = sequence;
     if (at < count) {
       result.elements = {};
@@ -102,7 +104,7 @@ class SequenceErase final : public KernelBase {
     const std::size_t count = sequence.elements.size();
     const Tensor* position = context.Input(1);
     if (count == 0) FailArgument(InputLabel(0, "input_sequence") + ": must have an element to erase, got none");
-    const std::size_t at = position == nullptr ? count - 1 : ReadPosition(*position, count, 0);
+    const std::size_t at = position == nullptr ? count - 1 : ReadPosition(*position, 1, count, 0);
     Sequence result{sequence.element_type, {}};
     result.elements.reserve(count - 1);
     for (std::size_t i = 0; i < count; ++i) {
@@ -123,7 +125,7 @@ class SplitToSequence final : public KernelBase {
     const int64_t extent = input.dim(axis);
     Sequence result{ValueType::Tensor(input.type(), Shape()), {}};
     int64_t first = 0;
-    for (const int64_t length : Lengths(context, extent)) {
+    for (const int64_t length : Lengths(context, extent, input.element_count() > 0)) {
       Dims dims = input.dims();
       dims[axis] = length;
       Tensor part = Tensor::Allocate(input.type(), dims);
@@ -140,13 +142,26 @@ class SplitToSequence final : public KernelBase {
   }
 
  private:
-  static std::vector<int64_t> Lengths(RuntimeContext& context, int64_t extent) {
+  static constexpr int64_t kMostEmptyParts = int64_t{1} << 20;
+
+  static std::vector<int64_t> Lengths(RuntimeContext& context, int64_t extent, bool has_elements) {
     const Tensor* split = context.Input(1);
-    if (split == nullptr) return std::vector<int64_t>(static_cast<std::size_t>(extent), 1);
+    // Of a tensor without elements there could be any number of parts, far more than fit in memory.
+    const auto check_parts = [&](int64_t length) {
+      if (has_elements || extent / length <= kMostEmptyParts) return;
+      FailArgument(InputLabel(0, "input") + ": must be split into at most " + std::to_string(kMostEmptyParts) +
+                   " parts if it has no elements, got an extent of " + std::to_string(extent) + " and parts of " +
+                   std::to_string(length));
+    };
+    if (split == nullptr) {
+      check_parts(1);
+      return std::vector<int64_t>(static_cast<std::size_t>(extent), 1);
+    }
     const Dims given = ReadIntegers(*split, 1, "split");
     std::vector<int64_t> lengths;
     if (split->rank() == 0) {
       if (given[0] < 1) FailArgument(InputLabel(1, "split") + ": must be positive, got " + std::to_string(given[0]));
+      check_parts(given[0]);
       for (int64_t at = 0; at < extent; at += given[0]) lengths.push_back(std::min(given[0], extent - at));
       return lengths;
     }

@@ -4,6 +4,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/scratch.h"
 
 namespace light {
 namespace {
@@ -75,8 +76,7 @@ class TopK final : public KernelBase {
                    Tensor& values, Tensor& indices) {
     // Each task has scratch of its own.
     const int64_t lines = outer * inner, tasks = std::min<int64_t>(lines, 64);
-    auto* scratch =
-        static_cast<int64_t*>(context.TemporaryBuffer(static_cast<std::size_t>(tasks * k) * sizeof(int64_t)));
+    auto* scratch = Scratch<int64_t>(context, tasks * k);
     const double cost = 3 * static_cast<double>(extent) * static_cast<double>(lines / tasks + 1);
     context.ParallelFor(tasks, cost, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
