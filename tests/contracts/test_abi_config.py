@@ -205,6 +205,16 @@ def test_removed_pair_is_gone(api, pairs):
     assert listed(api, pairs) == [("b", "v")]
 
 
+@pytest.mark.slot("OrtApi.RemoveKeyValuePair", "OrtApi.GetKeyValuePairs")
+def test_pair_is_removed_by_the_key_that_the_pairs_lend(api, pairs):
+    for key in (b"a", b"bx", b"b"):
+        api.AddKeyValuePair(pairs, key, b"v")
+    keys, values, count = C.c_void_p(), C.c_void_p(), C.c_size_t()
+    api.GetKeyValuePairs(pairs, C.byref(keys), C.byref(values), C.byref(count))
+    api.RemoveKeyValuePair(pairs, C.c_void_p.from_address(keys.value).value)
+    assert listed(api, pairs) == [("bx", "v"), ("b", "v")]
+
+
 @pytest.mark.slot("OrtApi.RemoveKeyValuePair")
 @pytest.mark.parametrize("key", [None, b"none"])
 def test_removing_an_unknown_key_is_ignored(api, pairs, key):

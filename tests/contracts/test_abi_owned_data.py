@@ -140,6 +140,13 @@ def test_place_outside_of_the_tensor_is_refused(api, new_tensor, location):
 
 @pytest.mark.slot(AT)
 @pytest.mark.host_stricter
+def test_extents_beside_a_zero_may_have_any_product(api, new_tensor):
+    value, location = new_tensor((2**40, 2**40, 0)), dims(2**40 - 1, 2**40 - 1, 0)
+    assert api.code.TensorAt(value, location, 3, C.byref(C.c_void_p())) == E.ORT_INVALID_ARGUMENT
+
+
+@pytest.mark.slot(AT)
+@pytest.mark.host_stricter
 @pytest.mark.parametrize("element", [STRING, INT4], ids=["string", "int4"])
 def test_element_without_an_address_of_its_own_is_refused(api, new_tensor, element):
     assert api.code.TensorAt(new_tensor((2,), element), dims(0), 1, C.byref(C.c_void_p())) == E.ORT_INVALID_ARGUMENT

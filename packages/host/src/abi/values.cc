@@ -74,11 +74,12 @@ OrtStatus* ORT_API_CALL GetTensorData(const OrtValue* value, const void** out) n
 /// The index of the element at `location`, or -1 if there is none.
 int64_t IndexAt(std::span<const int64_t> location, std::span<const int64_t> dims) noexcept {
   if (location.size() != dims.size()) return -1;
-  int64_t index = 0;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (location[axis] < 0 || location[axis] >= dims[axis]) return -1;
-    index = index * dims[axis] + location[axis];
   }
+  // Below the element count now, so that no product overflows: extents beside a zero may be of any size.
+  int64_t index = 0;
+  for (size_t axis = 0; axis < dims.size(); ++axis) index = index * dims[axis] + location[axis];
   return index;
 }
 

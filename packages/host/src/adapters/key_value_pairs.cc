@@ -22,7 +22,7 @@ void KeyValuePairsAdapter::Set(std::string key, std::string value) {
   Refresh();
 }
 
-void KeyValuePairsAdapter::Remove(std::string_view key) {
+void KeyValuePairsAdapter::Remove(std::string key) {
   std::erase_if(entries_, [&](const auto& e) { return e.first == key; });
   Refresh();
 }

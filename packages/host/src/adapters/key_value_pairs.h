@@ -21,7 +21,8 @@ class KeyValuePairsAdapter final : public AdapterBase {
   explicit KeyValuePairsAdapter(ConfigEntries entries);
 
   void Set(std::string key, std::string value);
-  void Remove(std::string_view key);
+  /// The key is copied: it may be one of those that this lends.
+  void Remove(std::string key);
   /// Null if there is no such key; valid until the next change.
   const char* Find(std::string_view key) const noexcept;
   const ConfigEntries& entries() const noexcept { return entries_; }
