@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 from pathlib import Path
 
 import pytest
+from contracts.agreement import agreement
 from contracts.harness import Probe, Table
 
 ORT = "onnxruntime"
+STRICTER = pytest.StashKey[int]()  # how many tests are left out for it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +39,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         stricter = {item for item in ours if item.get_closest_marker("host_stricter")}
         config.hook.pytest_deselected(items=list(stricter))
         items[:] = [item for item in items if item not in stricter]
+        config.stash[STRICTER] = len(stricter)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tests agree with ONNX Runtime, after a run against it."""
+    if STRICTER not in config.stash:
+        return
+    here = Path(__file__).parent.relative_to(config.rootpath).as_posix()
+    reports = [
+        report
+        for found in terminalreporter.stats.values()
+        for report in found
+        if isinstance(report, pytest.TestReport) and report.nodeid.startswith(f"{here}/")
+    ]
+    version = importlib.import_module(ORT).__version__
+    terminalreporter.write_line(agreement(version, reports, config.stash[STRICTER]))
 
 
 @pytest.fixture(scope="session")
