@@ -62,7 +62,7 @@ def _strings(node: ast.AST, constants: dict[str, ast.expr]) -> set[str]:
         return set().union(*(_strings(element, constants) for element in node.elts))
     if isinstance(node, ast.Dict):
         return {key.value for key in node.keys if isinstance(key, ast.Constant)}
-    if isinstance(node, ast.GeneratorExp) and isinstance(node.elt, ast.JoinedStr):
+    if isinstance(node, ast.GeneratorExp | ast.ListComp) and isinstance(node.elt, ast.JoinedStr):
         prefix = node.elt.values[0].value  # type: ignore[attr-defined]
         return {prefix + name for name in _strings(node.generators[0].iter, constants)}
     return set()

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slot()
 HOST = pytest.mark.host_stricter
 
 TABLES = ["OrtApiBase", "OrtApi", "OrtEpApi", "OrtModelEditorApi", "OrtCompileApi", "OrtInteropApi"]
-CALLBACKS = ["OrtCustomOp", "OrtAllocator"]
+CALLBACKS = ["OrtCustomOp", "OrtAllocator", "OrtEpFactory", "OrtDataTransferImpl"]
 
 
 def named(marker):

@@ -75,7 +75,7 @@ def test_random_inputs_are_the_same_every_time(model):
         (["--input", "x=/nowhere.npy"], "InvalidArgument: input 'x': expected 'zeros', 'ones', 'random', an .npy or"),
         ([], "InvalidArgument: input feed: expected all required inputs, got none for ['x']"),
         (["--custom-ops", "/nowhere.so"], "NoSuchFile: "),
-        (["--ep", "/nowhere.so"], "NotImplemented: "),
+        (["--ep", "/nowhere.so"], "NoSuchFile: "),
         (["--dim", "m=3"], "InvalidArgument: --dim: expected names of ['n'], got 'm'"),
         (["--shape", "z=2"], "InvalidArgument: --shape: expected names of ['x'], got 'z'"),
         (["--input", "x=zeros", "--shape", "x=2"], "InvalidArgument: "),

@@ -195,10 +195,6 @@ def test_what_is_not_in_this_version_says_so():
     options, session = ort.SessionOptions(), ort.InferenceSession(identity())
     missing = {
         "plugin EPs": [
-            lambda: ort.register_execution_provider_library("ep", "/lib.so"),
-            lambda: ort.unregister_execution_provider_library("ep"),
-            ort.get_ep_devices,
-            lambda: ort.add_synthetic_hardware_device(vendor_id=1),
             lambda: options.add_provider_for_devices([], {}),
             lambda: session.set_ep_dynamic_options({"key": "value"}),
         ],

@@ -130,6 +130,20 @@ class Probe:
     def _registered(self, options: int, base: int) -> Any:
         return self._on_register(options, base) if self._on_register else None
 
+    @contextlib.contextmanager
+    def ep_hooks(self, create: Callable[..., Any], release: Callable[[int], Any]) -> Iterator[None]:
+        """Answer ``CreateEpFactories`` and ``ReleaseEpFactory`` of the probe library by Python functions."""
+        pointer = C.c_void_p
+        functions = (
+            C.CFUNCTYPE(pointer, pointer, pointer, pointer, pointer, C.c_size_t, pointer)(self.guard(create)),
+            C.CFUNCTYPE(pointer, pointer)(self.guard(release)),
+        )
+        self._hooks.create_ep_factories, self._hooks.release_ep = (C.cast(f, pointer).value for f in functions)
+        try:
+            yield
+        finally:
+            self._hooks.create_ep_factories = self._hooks.release_ep = None
+
     # Sessions.
 
     def options(self, register: Callable[[int, int], Any], options: Any = None) -> Any:

@@ -3,6 +3,7 @@
 
 #include "abi/sections.h"
 #include "abi/stub_policy.h"
+#include "abi/tables.h"
 #include "engine/engine.h"
 
 namespace ort_host::abi {
@@ -13,6 +14,8 @@ const char* ORT_API_CALL GetBuildInfoString() noexcept { return BuildInfo(); }
 OrtExperimentalFnPtr ORT_API_CALL GetExperimentalFunction(const char*) noexcept { return nullptr; }
 
 const OrtTrainingApi* ORT_API_CALL GetTrainingApi(uint32_t) noexcept { return nullptr; }
+
+const OrtEpApi* ORT_API_CALL GetEpApi() noexcept { return &EpApi(); }
 
 /// Complete, so that a library which calls into it is told by name what is missing.
 template <class SubTable>
@@ -29,7 +32,7 @@ void FillEnv(OrtApi& table) noexcept {
   table.GetModelEditorApi = Stubs<OrtModelEditorApi>;
   table.GetCompileApi = Stubs<OrtCompileApi>;
   table.GetInteropApi = Stubs<OrtInteropApi>;
-  table.GetEpApi = Stubs<OrtEpApi>;
+  table.GetEpApi = GetEpApi;
 }
 
 }  // namespace ort_host::abi

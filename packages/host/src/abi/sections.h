@@ -27,6 +27,9 @@ void FillLogging(OrtApi& table) noexcept;
 void FillCustomOpDomain(OrtApi& table) noexcept;
 void FillShapeInference(OrtApi& table) noexcept;
 void FillEnv(OrtApi& table) noexcept;
+void FillDevices(OrtApi& table) noexcept;
+// Those of OrtEpApi.
+void FillEpDevices(OrtEpApi& table) noexcept;
 
 /// Extents that a library may pass at once. Model files have no higher rank, and a count without sense is no reason to
 /// read foreign memory.

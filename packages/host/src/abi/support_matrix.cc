@@ -37,11 +37,27 @@ constexpr CallbackStatus kAllocator[] = {
     {nullptr, "accepted, never invoked"},
 };
 
+constexpr CallbackStatus kEpFactory[] = {
+    {"GetName", "invoked when a library is registered and a device is made"},
+    {"GetVendor", "invoked when a device is made"},
+    {"GetVersion", "invoked when a device is made"},
+    {"GetSupportedDevices", "invoked when a library is registered"},
+    {"CreateDataTransfer", "invoked when a library is registered"},
+    {nullptr, "not invoked in this version"},
+};
+
+constexpr CallbackStatus kDataTransfer[] = {
+    {"Release", "invoked when a library is unregistered and no session uses it"},
+    {nullptr, "accepted, never invoked"},
+};
+
 constexpr CallbackStatus kOtherStructs[] = {{nullptr, "refused"}};
 
 std::span<const CallbackStatus> CallbacksOf(const char* struct_name) noexcept {
   if (std::strcmp(struct_name, "OrtCustomOp") == 0) return kCustomOp;
   if (std::strcmp(struct_name, "OrtAllocator") == 0) return kAllocator;
+  if (std::strcmp(struct_name, "OrtEpFactory") == 0) return kEpFactory;
+  if (std::strcmp(struct_name, "OrtDataTransferImpl") == 0) return kDataTransfer;
   return kOtherStructs;
 }
 

@@ -32,6 +32,13 @@ const Table& MakeTable() {
   FillCustomOpDomain(table.table);
   FillShapeInference(table.table);
   FillEnv(table.table);
+  FillDevices(table.table);
+  return table;
+}
+
+const OrtEpApi& MakeEpTable() {
+  OrtEpApi& table = *new OrtEpApi(ort_abi::StubTable<StubPolicy, OrtEpApi>().table);
+  FillEpDevices(table);
   return table;
 }
 
@@ -58,6 +65,11 @@ bool IsGranted(uint32_t version) noexcept {
 const OrtApi& Api() noexcept {
   static const Table& table = MakeTable();
   return table.table;
+}
+
+const OrtEpApi& EpApi() noexcept {
+  static const OrtEpApi& table = MakeEpTable();
+  return table;
 }
 
 const OrtApiBase& ApiBase() noexcept {

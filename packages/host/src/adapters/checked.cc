@@ -92,6 +92,12 @@ const char* KindName(uint32_t kind) noexcept {
       return "OrtCustomOpDomain";
     case kAllocatorKind:
       return "OrtAllocator";
+    case kHardwareDeviceKind:
+      return "OrtHardwareDevice";
+    case kEpDeviceKind:
+      return "OrtEpDevice";
+    case kMemoryDeviceKind:
+      return "OrtMemoryDevice";
     default:
       return "an unknown handle";
   }

@@ -19,6 +19,8 @@ class KeyValuePairsAdapter final : public AdapterBase {
   KeyValuePairsAdapter() noexcept : AdapterBase(kKeyValuePairsKind) {}
   /// A copy, sorted by key.
   explicit KeyValuePairsAdapter(ConfigEntries entries);
+  KeyValuePairsAdapter(const KeyValuePairsAdapter&) = delete;
+  KeyValuePairsAdapter(KeyValuePairsAdapter&&) = default;  // the texts stay where they are
 
   void Set(std::string key, std::string value);
   /// The key is copied: it may be one of those that this lends.

@@ -37,6 +37,9 @@ inline constexpr uint32_t kKeyValuePairsKind = 0x5350564b;   // KVPS
 inline constexpr uint32_t kSessionOptionsKind = 0x5354504f;  // OPTS
 inline constexpr uint32_t kCustomOpDomainKind = 0x4e4d4f44;  // DOMN
 inline constexpr uint32_t kAllocatorKind = 0x4f4c4c41;       // ALLO
+inline constexpr uint32_t kHardwareDeviceKind = 0x56454448;  // HDEV
+inline constexpr uint32_t kEpDeviceKind = 0x56445045;        // EPDV
+inline constexpr uint32_t kMemoryDeviceKind = 0x56454d4d;    // MMEV
 
 }  // namespace ort_host
 

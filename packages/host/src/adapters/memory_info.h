@@ -26,11 +26,25 @@ struct MemoryDescription {
   bool SameDevice(const MemoryDescription& other) const noexcept;
 };
 
+/// Behind OrtMemoryDevice: the device part of a memory info, which it belongs to.
+class MemoryDeviceAdapter final : public AdapterBase {
+ public:
+  explicit MemoryDeviceAdapter(const MemoryDescription& description)
+      : AdapterBase(kMemoryDeviceKind), description_(description) {}
+  MemoryDeviceAdapter(const MemoryDeviceAdapter&) = delete;
+
+  const MemoryDescription& description() const noexcept { return description_; }
+
+ private:
+  const MemoryDescription& description_;
+};
+
 /// Behind OrtMemoryInfo. A created one lives until ReleaseMemoryInfo, others as long as what they describe.
 class MemoryInfoAdapter final : public AdapterBase {
  public:
   explicit MemoryInfoAdapter(MemoryDescription description)
       : AdapterBase(kMemoryInfoKind), description_(std::move(description)) {}
+  MemoryInfoAdapter(const MemoryInfoAdapter&) = delete;
 
   /// One that the receiver releases.
   static std::unique_ptr<MemoryInfoAdapter> MakeOwned(MemoryDescription description) {
@@ -40,12 +54,14 @@ class MemoryInfoAdapter final : public AdapterBase {
   }
 
   const MemoryDescription& description() const noexcept { return description_; }
+  const MemoryDeviceAdapter& device() const noexcept { return device_; }
   /// False for one that belongs to an allocator or a value.
   bool is_owned() const noexcept { return is_owned_; }
 
  private:
   bool is_owned_ = false;
   MemoryDescription description_;
+  MemoryDeviceAdapter device_{description_};
 };
 
 /// "Cpu", id 0, default memory, with that allocator type.
@@ -58,4 +74,5 @@ const MemoryInfoAdapter& CpuDeviceInfo() noexcept;
 
 }  // namespace ort_host
 
+ORT_HOST_HANDLE(OrtMemoryDevice, MemoryDeviceAdapter, kMemoryDeviceKind, "memory device");
 ORT_HOST_HANDLE(OrtMemoryInfo, MemoryInfoAdapter, kMemoryInfoKind, "memory info");

@@ -61,6 +61,33 @@ struct TestedLibrary {
 };
 std::vector<TestedLibrary> TestedLibraries();
 
+/// A piece of hardware; `type` is 0 CPU, 1 GPU, 2 NPU.
+struct HardwareDeviceInfo {
+  int type = 0;
+  uint32_t vendor_id = 0;
+  uint32_t device_id = 0;
+  std::string vendor;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  bool is_synthetic = false;  ///< a caller made it up
+};
+/// A piece of hardware as an execution provider offers it.
+struct EpDeviceInfo {
+  std::string ep_name;
+  std::string ep_vendor;
+  std::vector<std::pair<std::string, std::string>> ep_metadata;
+  std::vector<std::pair<std::string, std::string>> ep_options;
+  HardwareDeviceInfo device;
+  std::string registration_name;  ///< of the library; "" for the host's own provider
+};
+/// Loads a library of execution providers and asks it for factories and devices. Throws HostError.
+void RegisterEpLibrary(const std::string& name, const std::string& path);
+/// Throws HostError for an unknown name.
+void UnregisterEpLibrary(const std::string& name);
+/// The host's own first, then those of libraries in the order of their registration.
+std::vector<EpDeviceInfo> EpDevices();
+/// Adds a device that libraries registered from now on are offered. Throws HostError for a type that there is not.
+void AddSyntheticHardwareDevice(HardwareDeviceInfo device);
+
 /// One row of the support matrix.
 struct SupportRow {
   std::string table;

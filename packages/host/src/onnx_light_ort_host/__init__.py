@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import absent
 from ._version import __version__
+from .ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType
 from .errors import (
     DeviceReset,
     EngineError,
@@ -81,6 +82,9 @@ __all__ = [
     "NotFound",
     "NotImplemented",
     "OperatorReport",
+    "OrtEpDevice",
+    "OrtHardwareDevice",
+    "OrtHardwareDeviceType",
     "OrtHostError",
     "RegistrationReport",
     "RunOptions",

@@ -223,6 +223,27 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
 
     vector[TestedLibrary] TestedLibraries() except +RaiseHostError
 
+    cdef cppclass HardwareDeviceInfo:
+        int type
+        uint32_t vendor_id
+        uint32_t device_id
+        string vendor
+        vector[pair[string, string]] metadata
+        cbool is_synthetic
+
+    cdef cppclass EpDeviceInfo:
+        string ep_name
+        string ep_vendor
+        vector[pair[string, string]] ep_metadata
+        vector[pair[string, string]] ep_options
+        HardwareDeviceInfo device
+        string registration_name
+
+    void RegisterEpLibrary(const string& name, const string& path) except +RaiseHostError nogil
+    void UnregisterEpLibrary(const string& name) except +RaiseHostError nogil
+    vector[EpDeviceInfo] EpDevices() except +RaiseHostError
+    void AddSyntheticHardwareDevice(HardwareDeviceInfo device) except +RaiseHostError
+
     cdef cppclass SupportRow:
         string table
         string name

@@ -14,7 +14,7 @@ from libcpp cimport bool as cbool
 from libcpp.limits cimport numeric_limits
 from libcpp.memory cimport make_unique, shared_ptr, unique_ptr
 from libcpp.string cimport string
-from libcpp.utility cimport move
+from libcpp.utility cimport move, pair
 from libcpp.vector cimport vector
 
 from onnx_light_ort_host cimport _engine as engine
@@ -38,6 +38,7 @@ from onnx_light_shared.shape cimport Extents, ShapeFromParts, Symbols, TensorSpe
 
 from onnx_light_ort_host.arguments import flag, integer
 from onnx_light_ort_host.arguments import text as readable_text
+from onnx_light_ort_host.ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
 from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
 from onnx_light_ort_host.records import (

@@ -60,7 +60,6 @@ MODULE = {
     **dict.fromkeys(["IOBinding", "SessionIOBinding"], BINDING),
     **dict.fromkeys(["OrtValue", "SparseTensor", "OrtSparseFormat", "copy_tensors"], VALUES),
     **dict.fromkeys(["OrtExternalInitializerInfo"], INITIALIZERS),
-    **dict.fromkeys(["OrtEpDevice", "OrtHardwareDevice", "OrtHardwareDeviceType"], PLUGIN_EPS),
     **dict.fromkeys(["OrtEpAssignedNode", "OrtEpAssignedSubgraph"], SESSION["get_provider_graph_assignment_info"]),
     **dict.fromkeys(["OrtEpContextData", "OrtEpContextDataBuffer"], EP_CONTEXT),
     **dict.fromkeys(["OrtExecutionProviderDevicePolicy"], SELECTION),

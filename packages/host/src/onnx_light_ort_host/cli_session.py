@@ -7,7 +7,7 @@ import argparse
 import os
 
 from .options import SessionOptions
-from .process import enable_checked_mode, register_execution_provider_library
+from .process import enable_checked_mode, get_ep_devices, register_execution_provider_library
 from .session import InferenceSession
 
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -62,7 +62,9 @@ def open_session(arguments: argparse.Namespace) -> InferenceSession:
     if arguments.memory_limit is not None:
         options.memory_limit_bytes = arguments.memory_limit
     for library in arguments.ep:
-        register_execution_provider_library(os.path.basename(library), library)
+        name = os.path.basename(library)
+        register_execution_provider_library(name, library)
+        options.add_provider_for_devices([d for d in get_ep_devices() if d.registration_name == name], {})
     for library in arguments.custom_ops:
         options.register_custom_ops_library(library)
     return InferenceSession(arguments.model, options)

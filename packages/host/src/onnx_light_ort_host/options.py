@@ -135,5 +135,6 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
             Always.
         """
         raise NotImplementedByHost(
-            "add_provider_for_devices: plugin EPs (profile ep_factory_device) are not in this version"
+            "add_provider_for_devices: sessions with plugin EPs (profiles kernel_ep and compiling_ep) "
+            "are not in this version"
         )

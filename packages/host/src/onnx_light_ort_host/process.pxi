@@ -107,6 +107,56 @@ def inspect_registration(path):
     return RegistrationReport(versions, operators, text(report.failed_because))
 
 
+cdef dict texts_by_key(const vector[pair[string, string]]& entries):
+    return {text(entries[i].first): text(entries[i].second) for i in range(entries.size())}
+
+
+def register_ep_library(str name, path):
+    cdef string native_name = name.encode()
+    cdef string native_path = path_bytes(path)
+    with nogil:
+        engine.RegisterEpLibrary(native_name, native_path)
+
+
+def unregister_ep_library(str name):
+    cdef string native_name = name.encode()
+    with nogil:
+        engine.UnregisterEpLibrary(native_name)
+
+
+def ep_devices():
+    cdef vector[engine.EpDeviceInfo] found = engine.EpDevices()
+    cdef engine.EpDeviceInfo* device
+    cdef engine.HardwareDeviceInfo* hardware
+    cdef size_t i
+    result = []
+    for i in range(found.size()):
+        device = &found[i]
+        hardware = &device.device
+        result.append(OrtEpDevice(
+            text(device.ep_name), text(device.ep_vendor), texts_by_key(device.ep_metadata),
+            texts_by_key(device.ep_options),
+            OrtHardwareDevice(
+                OrtHardwareDeviceType(hardware.type), hardware.vendor_id, text(hardware.vendor), hardware.device_id,
+                texts_by_key(hardware.metadata), hardware.is_synthetic),
+            text(device.registration_name)))
+    return result
+
+
+def add_synthetic_hardware_device(int device_type, vendor_id, str vendor, device_id, dict metadata):
+    cdef engine.HardwareDeviceInfo device
+    cdef pair[string, string] entry
+    device.type = device_type
+    device.vendor_id = vendor_id
+    device.device_id = device_id
+    device.vendor = vendor.encode()
+    for key, value in metadata.items():
+        entry.first = (<str> key).encode()
+        entry.second = (<str> value).encode()
+        device.metadata.push_back(entry)
+    engine.AddSyntheticHardwareDevice(device)
+
+
 def accepted_api_versions():
     cdef vector[uint32_t] versions = engine.AcceptedApiVersions()
     return [versions[i] for i in range(versions.size())]

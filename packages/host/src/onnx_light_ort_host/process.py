@@ -6,20 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import _host
-from .absent import PLUGIN_EPS
-from .arguments import integer
-from .errors import NotImplemented as NotImplementedByHost
+from .arguments import integer, text
 from .providers import CPU_PROVIDER
 from .records import LoadPolicy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
+    from .ep_devices import OrtEpDevice, OrtHardwareDeviceType
     from .library_report import LibraryReport
     from .records import Finding, SupportRow, TestedLibrary
-
-NO_PLUGIN_EPS = f"{PLUGIN_EPS} not in this version"
 
 
 def get_version_string() -> str:
@@ -230,25 +228,28 @@ def support_matrix() -> list[SupportRow]:
 
 
 def register_execution_provider_library(registration_name: str, library_path: str | PathLike[str]) -> None:
-    """Loads a library of execution providers. Not in this version.
+    """Loads a library of execution providers and asks it for its devices.
 
     Parameters
     ----------
     registration_name : str
-        Name for later calls.
+        Name for later calls; not in use yet.
     library_path : path
-        The file.
+        The file. A bare name is a file of the current folder.
 
     Raises
     ------
-    NotImplemented
-        Always.
+    NoSuchFile, Fail
+        If there is no such library, `LoadPolicy` refuses it, the name is in use, or the library breaks a rule: the
+        message names it. Nothing of it is registered then.
+    OrtHostError
+        What the library itself reports, with its code and message.
     """
-    raise NotImplementedByHost(f"register_execution_provider_library: {NO_PLUGIN_EPS}, got {library_path}")
+    _host.register_ep_library(text("registration_name", registration_name), library_path)
 
 
 def unregister_execution_provider_library(registration_name: str) -> None:
-    """Releases a library of execution providers. Not in this version.
+    """Releases the devices and factories of a library, once no session uses them any more.
 
     Parameters
     ----------
@@ -257,34 +258,58 @@ def unregister_execution_provider_library(registration_name: str) -> None:
 
     Raises
     ------
-    NotImplemented
-        Always.
+    Fail
+        If no library is registered with it.
     """
-    raise NotImplementedByHost(f"unregister_execution_provider_library: {NO_PLUGIN_EPS}, got {registration_name!r}")
+    _host.unregister_ep_library(text("registration_name", registration_name))
 
 
-def get_ep_devices() -> list[object]:
-    """Returns the devices that execution providers offer. Not in this version.
+def get_ep_devices() -> list[OrtEpDevice]:
+    """Returns the devices that execution providers offer.
 
-    Raises
-    ------
-    NotImplemented
-        Always.
+    Returns
+    -------
+    list of OrtEpDevice
+        The host's own, then those of libraries in the order of their registration.
     """
-    raise NotImplementedByHost(f"get_ep_devices: {NO_PLUGIN_EPS}")
+    return _host.ep_devices()
 
 
-def add_synthetic_hardware_device(*arguments: object, **options: object) -> None:
-    """Adds a device that does not exist, to try a library that insists on one. Not in this version.
+def add_synthetic_hardware_device(
+    *,
+    device_type: OrtHardwareDeviceType | int,
+    vendor_id: int = 0,
+    vendor: str = "",
+    device_id: int = 0,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Adds a device that does not exist, to try a library that insists on one.
+
+    Libraries that are registered from now on are offered it, until the process ends. Every report marks it.
 
     Parameters
     ----------
-    *arguments, **options
-        Description of the device.
+    device_type : OrtHardwareDeviceType
+        CPU, GPU or NPU.
+    vendor_id, device_id : int
+        Numbers of 32 bits.
+    vendor : str
+        Name of the vendor.
+    metadata : dict of str to str, optional
+        What else is to be known.
 
     Raises
     ------
-    NotImplemented
-        Always.
+    InvalidArgument
+        If there is no such type, or a number does not fit in 32 bits.
+    TypeError
+        If an argument has another type.
     """
-    raise NotImplementedByHost(f"add_synthetic_hardware_device: {NO_PLUGIN_EPS}")
+    entries = {text("metadata", key): text("metadata", value) for key, value in dict(metadata or {}).items()}
+    _host.add_synthetic_hardware_device(
+        integer("device_type", device_type, 0, 2),
+        integer("vendor_id", vendor_id, 0, 2**32 - 1),
+        text("vendor", vendor),
+        integer("device_id", device_id, 0, 2**32 - 1),
+        entries,
+    )

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ort_abi/ort_c_api.h>
+
+#include "adapters/ep_device.h"
+#include "loader/loaded_library.h"
+
+namespace ort_host {
+
+/// A library of execution providers under one name: its factories and the devices that they offer. Held by the
+/// registry and by each session that uses it; ends with data transfers, devices, factories, library, in this order.
+class EpLibrary {
+ public:
+  /// Loads the library and asks it for factories and devices; a failure leaves nothing behind.
+  /// Throws HostError naming the library, the factory and the rule.
+  EpLibrary(std::string name, const std::string& path);
+  EpLibrary(const EpLibrary&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+  const std::string& path() const noexcept { return library_->path(); }
+  const std::vector<std::unique_ptr<EpDeviceAdapter>>& devices() const noexcept { return devices_; }
+
+ private:
+  struct FactoryDeleter {
+    const EpLibrary* library;
+    void operator()(OrtEpFactory* factory) const noexcept;
+  };
+  using FactoryPtr = std::unique_ptr<OrtEpFactory, FactoryDeleter>;
+  struct DataTransferDeleter {
+    void operator()(OrtDataTransferImpl* transfer) const noexcept;
+  };
+
+  void CreateFactories();
+  /// Ours from here on, whether the answer they were in is right or not.
+  void TakeFactories(std::span<OrtEpFactory* const> given);
+  void CheckFactory(OrtEpFactory* factory, std::size_t index) const;
+  void AskForDevices(OrtEpFactory* factory);
+  void AskForDataTransfer(OrtEpFactory* factory);
+
+  std::string name_;
+  std::shared_ptr<LoadedLibrary> library_;
+  std::vector<FactoryPtr> factories_;
+  std::vector<std::unique_ptr<EpDeviceAdapter>> devices_;
+  std::vector<std::unique_ptr<OrtDataTransferImpl, DataTransferDeleter>> transfers_;
+};
+
+/// The libraries of the process, by registration name.
+class EpLibraries {
+ public:
+  /// Throws HostError; the name is checked before the library is loaded.
+  static void Register(const std::string& name, const std::string& path);
+  /// Releases the library as soon as no session uses it. Throws HostError for an unknown name.
+  static void Unregister(const std::string& name);
+  /// In the order of registration.
+  static std::vector<std::shared_ptr<const EpLibrary>> All();
+};
+
+}  // namespace ort_host
