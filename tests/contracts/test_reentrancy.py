@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Callbacks that use the host themselves: other sessions, registrations, the end of a session."""
 
+import ctypes as C
 import gc
+import sys
 import threading
 
 import numpy as np
 import pytest
-from contracts.harness import copy_first_input, fixture_path
+from contracts.harness import copy_first_input, fixture_path, run_in_child
 
 CREATE, COMPUTE, DESTROY = "OrtCustomOp.CreateKernelV2", "OrtCustomOp.KernelComputeV2", "OrtCustomOp.KernelDestroy"
 STRICTER = pytest.mark.host_stricter
@@ -111,16 +113,18 @@ def test_a_session_whose_last_reference_goes_during_its_run_ends_after_it(probe,
 
 @pytest.mark.slot("OrtApi.AddCustomOpDomain")
 @STRICTER
-def test_another_thread_may_wait_for_its_registration_while_one_runs_python(probe):
+def test_another_thread_waits_while_its_library_registers_itself_with_python(probe):
     order = []
 
-    def register_other():
-        probe.ort.SessionOptions().register_custom_ops_library(fixture_path("add_two"))
+    def register_too():
+        probe.ort.SessionOptions().register_custom_ops_library(probe.path)
         order.append("other")
 
-    other = threading.Thread(target=register_other)
+    other = threading.Thread(target=register_too)
 
     def body(options, base):
+        if threading.current_thread() is other:
+            return
         other.start()
         other.join(0.2)  # it has to wait for this registration, and must not keep the interpreter from it
         order.append("first")
@@ -128,3 +132,61 @@ def test_another_thread_may_wait_for_its_registration_while_one_runs_python(prob
     probe.options(body)
     other.join(60)
     assert order == ["first", "other"]
+
+
+@pytest.mark.slot("OrtApi.AddCustomOpDomain")
+@STRICTER
+def test_registration_may_wait_for_a_thread_that_registers_another_library(probe):
+    order = []
+
+    def register_other():
+        probe.ort.SessionOptions().register_custom_ops_library(fixture_path("add_two"))
+        order.append("other")
+
+    other = threading.Thread(target=register_other, daemon=True)
+
+    def body(options, base):
+        other.start()
+        other.join(60)
+        order.append("first")
+
+    probe.options(body)
+    assert order == ["other", "first"]
+
+
+def destroy_while_python_is_needed(probe):
+    """Let KernelDestroy wait, without Python, for what a thread does with Python."""
+    libc = C.CDLL(None)
+    semaphore = C.create_string_buffer(64)
+    libc.sem_init(semaphore, 0, 0)
+    address, go = C.addressof(semaphore), threading.Lock()
+    op = probe.op()
+    op.set("CreateKernelV2", lambda o, api, info, kernel: give(kernel, address))
+    op.set("KernelComputeV2", lambda kernel, context: copy_first_input(probe.api, context))
+    op.set_pointer("KernelDestroy", C.cast(libc.sem_wait, C.c_void_p).value)
+    options = probe.register(op)
+    session = probe.ort.InferenceSession(probe.one_node_model(op).SerializeToString(), options)
+    assert session.run(None, {"x0": X})[0].tolist() == X.tolist()
+
+    def post():
+        with go:
+            libc.sem_post(semaphore)
+
+    go.acquire()
+    poster = threading.Thread(target=post, daemon=True)
+    poster.start()
+    sys.setswitchinterval(1000)  # the interpreter is given up where that is asked for, and nowhere else
+    go.release()
+    del session
+    print("destroyed")
+
+
+def give(pointer, value):
+    C.c_void_p.from_address(pointer).value = value
+
+
+@pytest.mark.slot(DESTROY)
+@STRICTER
+def test_destroy_may_wait_for_a_thread_that_needs_python(module_name):
+    ended = run_in_child(module_name, destroy_while_python_is_needed)
+    assert (ended.stdout, ended.returncode) == ("destroyed\n", 0), ended.stderr

@@ -21,9 +21,6 @@ constexpr const char* kRegister = "RegisterCustomOps";
 using RegisterFunction =
     std::remove_pointer_t<OrtStatus*(ORT_API_CALL*)(OrtSessionOptions * options, const OrtApiBase* api)>;
 
-/// One registration at a time in a process: libraries keep their domains in globals without a lock of their own.
-constinit std::mutex g_registration;
-
 /// The library whose entry point this thread runs, or null.
 constinit thread_local const LoadedLibrary* g_registering = nullptr;
 
@@ -70,7 +67,7 @@ void Registration::Run(const std::string& path, bool check_ops) {
   const AskedVersions::Recording recording(asked);  // static initializers may ask too
   library_ = LoadLibrary(path, kRegister);
   staged_.set_library(library_->path());
-  const std::lock_guard one_at_a_time(g_registration);
+  const std::lock_guard one_at_a_time(library_->registering());
   const Registering registering(*library_);
   const checked::Owner owner(this);
   // Taken when the entry point is through, whether it succeeded or not.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -25,7 +26,10 @@ class LoadedLibrary {
   const AuditedLibrary* audit() const noexcept { return audit_; }
   /// True if it relies on the OrtGetApiBase that this host provides on demand.
   bool imports_api_base() const noexcept { return imports_api_base_; }
-  /// Versions of the API that it has asked for while it was loaded and registered. Under the lock of registrations.
+  /// Held while its entry point runs, once at a time: libraries keep their domains in globals without a lock of their
+  /// own. Each library has one, so that an entry point may wait for a thread that registers another library.
+  std::mutex& registering() noexcept { return registering_; }
+  /// Versions of the API that it has asked for while it was loaded and registered. Under the lock `registering`.
   AskedVersions& asked_versions() noexcept { return asked_versions_; }
   template <class Function>
   Function* Find(const char* name) const noexcept {
@@ -36,6 +40,7 @@ class LoadedLibrary {
   SharedLibrary library_;
   const AuditedLibrary* audit_;
   bool imports_api_base_;
+  std::mutex registering_;
   AskedVersions asked_versions_;
 };
 

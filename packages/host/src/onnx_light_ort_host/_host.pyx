@@ -135,8 +135,10 @@ cdef class Session:
         cdef size_t i
         for i in range(self.idle.size()):
             del self.idle[i]  # before the session that they belong to
-        # Here an exception that is on its way is put aside: kernels of a library may run Python when they are destroyed.
-        self.native.reset()
+        # Here an exception that is on its way is put aside: kernels of a library may run Python when they are destroyed,
+        # or wait for a thread that does.
+        with nogil:
+            self.native.reset()
         ReleaseParkedEvaluators()
 
     cdef int refuse_second(self) except -1:

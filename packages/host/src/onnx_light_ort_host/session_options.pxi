@@ -11,7 +11,8 @@ cdef class SessionOptions:
         self.log_id = ""
 
     def __dealloc__(self):
-        self.native.reset()  # as a session: a library that goes with them may run Python
+        with nogil:
+            self.native.reset()  # as a session: a library that goes with them may run Python, or wait for who does
 
     @property
     def intra_op_num_threads(self):
