@@ -30,6 +30,7 @@ void FillEnv(OrtApi& table) noexcept;
 void FillDevices(OrtApi& table) noexcept;
 // Those of OrtEpApi.
 void FillEpDevices(OrtEpApi& table) noexcept;
+void FillOpSchemas(OrtEpApi& table) noexcept;
 
 /// Extents that a library may pass at once. Model files have no higher rank, and a count without sense is no reason to
 /// read foreign memory.
@@ -51,6 +52,7 @@ struct Limit {
   const char* sentence;
 };
 std::span<const Limit> KernelContextLimits() noexcept;
+std::span<const Limit> OpSchemaLimits() noexcept;
 
 /// A string by the two calls that the ABI has for it: `*size` is in bytes and counts the trailing NUL, a null `out`
 /// asks for the size. `size` is not null.

@@ -70,8 +70,10 @@ const char* StatusOf(const ort_abi::CallbackInfo& callback) noexcept {
 }
 
 const char* LimitOf(const ort_abi::SlotInfo& slot) noexcept {
-  for (const Limit& limit : abi::KernelContextLimits()) {
-    if (std::strcmp(limit.table, slot.table) == 0 && std::strcmp(limit.slot, slot.name) == 0) return limit.sentence;
+  for (const std::span<const Limit> section : {abi::KernelContextLimits(), abi::OpSchemaLimits()}) {
+    for (const Limit& limit : section) {
+      if (std::strcmp(limit.table, slot.table) == 0 && std::strcmp(limit.slot, slot.name) == 0) return limit.sentence;
+    }
   }
   return "";
 }

@@ -39,6 +39,7 @@ const Table& MakeTable() {
 const OrtEpApi& MakeEpTable() {
   OrtEpApi& table = *new OrtEpApi(ort_abi::StubTable<StubPolicy, OrtEpApi>().table);
   FillEpDevices(table);
+  FillOpSchemas(table);
   return table;
 }
 

@@ -98,6 +98,10 @@ const char* KindName(uint32_t kind) noexcept {
       return "OrtEpDevice";
     case kMemoryDeviceKind:
       return "OrtMemoryDevice";
+    case kOpSchemaKind:
+      return "OrtOpSchema";
+    case kTypeConstraintKind:
+      return "OrtOpSchemaTypeConstraint";
     default:
       return "an unknown handle";
   }

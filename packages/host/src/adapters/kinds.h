@@ -40,6 +40,8 @@ inline constexpr uint32_t kAllocatorKind = 0x4f4c4c41;       // ALLO
 inline constexpr uint32_t kHardwareDeviceKind = 0x56454448;  // HDEV
 inline constexpr uint32_t kEpDeviceKind = 0x56445045;        // EPDV
 inline constexpr uint32_t kMemoryDeviceKind = 0x56454d4d;    // MMEV
+inline constexpr uint32_t kOpSchemaKind = 0x4d484353;        // SCHM
+inline constexpr uint32_t kTypeConstraintKind = 0x53434c54;  // TLCS
 
 }  // namespace ort_host
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operator schemas as plugins read them, held against the schemas of the onnx package."""
+
+import ctypes as C
+
+import pytest
+from contracts.harness import E, Table, text
+from onnx import defs
+
+GET, RELEASE = "OrtEpApi.GetOpSchema", "OrtEpApi.ReleaseOpSchema"
+COUNTS = ["OrtEpApi.OpSchema_GetNumInputs", "OrtEpApi.OpSchema_GetNumOutputs"]
+NAMES = ["OrtEpApi.OpSchema_GetInputName", "OrtEpApi.OpSchema_GetOutputName"]
+CONSTRAINTS = ["OrtEpApi.OpSchema_GetInputTypeConstraint", "OrtEpApi.OpSchema_GetOutputTypeConstraint"]
+TYPES = "OrtEpApi.OpSchemaTypeConstraint_GetAllowedTypes"
+INDICES = ["OrtEpApi.OpSchemaTypeConstraint_GetInputIndices", "OrtEpApi.OpSchemaTypeConstraint_GetOutputIndices"]
+SENTINEL = 0x1234
+
+
+@pytest.fixture
+def ep_api(api):
+    """Return the ``OrtEpApi`` table."""
+    return Table(api.GetEpApi(), "OrtEpApi", api)
+
+
+@pytest.fixture
+def schema_of(ep_api):
+    """Return a reader of schemas that are released after the test."""
+    made = []
+
+    def get(name, version, domain=""):
+        made.append(ep_api.get.GetOpSchema(name.encode(), version, domain.encode()))
+        return made[-1]
+
+    yield get
+    for schema in made:
+        ep_api.ReleaseOpSchema(schema)
+
+
+def array_of(ep_api, slot, constraint, ctype):
+    """Return an array that a constraint lends."""
+    entries, count = C.c_void_p(), C.c_size_t()
+    getattr(ep_api.ok, slot)(constraint, C.byref(entries), C.byref(count))
+    return list((ctype * count.value).from_address(entries.value)) if count.value else []
+
+
+def constraint_of(ep_api, constraint):
+    """Return everything that a constraint says; None for null."""
+    if constraint is None:
+        return None
+    types = array_of(ep_api, "OpSchemaTypeConstraint_GetAllowedTypes", constraint, C.c_void_p)
+    return (
+        text(ep_api.get.OpSchemaTypeConstraint_GetTypeParamName(constraint)),
+        {text(t) for t in types},
+        array_of(ep_api, "OpSchemaTypeConstraint_GetInputIndices", constraint, C.c_size_t),
+        array_of(ep_api, "OpSchemaTypeConstraint_GetOutputIndices", constraint, C.c_size_t),
+    )
+
+
+def described(ep_api, schema):
+    """Return everything that a schema says."""
+    sides = []
+    for side in ("Input", "Output"):
+        count = getattr(ep_api.get, f"OpSchema_GetNum{side}s")(schema)
+        names = [text(getattr(ep_api.get, f"OpSchema_Get{side}Name")(schema, i)) for i in range(count)]
+        types = [getattr(ep_api.get, f"OpSchema_Get{side}TypeConstraint")(schema, i) for i in range(count)]
+        sides.append(list(zip(names, (constraint_of(ep_api, t) for t in types), strict=True)))
+    count = ep_api.get.OpSchema_GetTypeConstraintCount(schema)
+    constraints = [constraint_of(ep_api, ep_api.get.OpSchema_GetTypeConstraint(schema, i)) for i in range(count)]
+    return ep_api.get.OpSchema_GetSinceVersion(schema), *sides, {c[0]: c for c in constraints}
+
+
+def expected(schema):
+    """Return what the onnx package says, in the form of `described`."""
+
+    def indices(formals, name):
+        return [i for i, formal in enumerate(formals) if formal.type_str == name]
+
+    constraints = {
+        c.type_param_str: (
+            c.type_param_str,
+            {t for t in c.allowed_type_strs if "map(" not in t},
+            indices(schema.inputs, c.type_param_str),
+            indices(schema.outputs, c.type_param_str),
+        )
+        for c in schema.type_constraints
+    }
+    sides = [[(f.name, constraints.get(f.type_str)) for f in side] for side in (schema.inputs, schema.outputs)]
+    return schema.since_version, *sides, constraints
+
+
+SOME = [("Add", 14), ("Reshape", 14), ("Resize", 18), ("Loop", 16), ("Concat", 13), ("Optional", 15), ("Split", 18)]
+
+
+@pytest.mark.slot(GET, RELEASE, *COUNTS, *NAMES, *CONSTRAINTS, TYPES, *INDICES)
+@pytest.mark.slot("OrtEpApi.OpSchema_GetSinceVersion", "OrtEpApi.OpSchema_GetTypeConstraintCount")
+@pytest.mark.slot("OrtEpApi.OpSchema_GetTypeConstraint", "OrtEpApi.OpSchemaTypeConstraint_GetTypeParamName")
+@pytest.mark.parametrize(("name", "version"), SOME)
+def test_schema_says_what_onnx_says(ep_api, schema_of, name, version):
+    assert described(ep_api, schema_of(name, version)) == expected(defs.get_schema(name, version))
+
+
+@pytest.mark.slot(GET, TYPES)
+@pytest.mark.limit(TYPES)
+@pytest.mark.host_stricter
+def test_every_operator_at_every_version(ep_api, schema_of):
+    wrong = [
+        (schema.domain, schema.name, schema.since_version)
+        for schema in defs.get_all_schemas_with_history()
+        if described(ep_api, schema_of(schema.name, schema.since_version, schema.domain)) != expected(schema)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.slot(GET)
+@pytest.mark.parametrize(("name", "most", "since"), [("Add", 5, 1), ("Add", 13, 13), ("Relu", 99, 14)])
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+def test_newest_schema_up_to_the_version_is_found(ep_api, schema_of, name, most, since, domain):
+    assert ep_api.get.OpSchema_GetSinceVersion(schema_of(name, most, domain)) == since
+
+
+@pytest.mark.slot(GET)
+@pytest.mark.parametrize(("name", "most", "domain"), [("Nothing", 20, ""), ("Gelu", 19, ""), ("Add", 20, "nowhere")])
+def test_operator_that_is_not_known_is_null(schema_of, name, most, domain):
+    assert schema_of(name, most, domain) is None
+
+
+@pytest.mark.slot(GET)
+@pytest.mark.parametrize("missing", [0, 2, 3])
+def test_schema_checks_its_pointers(ep_api, missing):
+    args = [b"Add", 14, b"", C.byref(C.c_void_p())]
+    args[missing] = None
+    assert ep_api.code.GetOpSchema(*args) == E.ORT_INVALID_ARGUMENT
+
+
+@pytest.mark.slot(*NAMES, *CONSTRAINTS, "OrtEpApi.OpSchema_GetTypeConstraint")
+@pytest.mark.parametrize("slot", [*NAMES, *CONSTRAINTS, "OrtEpApi.OpSchema_GetTypeConstraint"])
+def test_index_past_the_count_is_refused(ep_api, schema_of, slot):
+    out = C.c_void_p(SENTINEL)
+    code = getattr(ep_api.code, slot.split(".")[1])(schema_of("Add", 14), 2, C.byref(out))
+    assert code == E.ORT_INVALID_ARGUMENT
+
+
+@pytest.mark.slot(RELEASE)
+def test_releasing_no_schema_does_nothing(ep_api):
+    ep_api.ReleaseOpSchema(None)
