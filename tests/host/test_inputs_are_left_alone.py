@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No kernel of a library that keeps to the interface changes what it is given, or what it gave before, in any mode.
 
-Each library runs in a process of its own, with checked mode off and on: checked mode hands out copies.
+Each library runs in a process of its own, with checked mode off and on: checked mode hands out copies of outputs. Each
+fixture of a custom-operator library is among them; one that does not come to a run is refused.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import run_cases
 from real_libraries import library_path
 
 MODES = pytest.mark.parametrize("checked", ["0", "1"], ids=["normal", "checked"])
+TENSOR = {"floats": [1.0, 2.0]}
 # Library: operator, number of inputs, attributes, what goes wrong.
 FIXTURES: dict[str, tuple[str, int, dict[str, object], str]] = {
     "add_two": ("AddTwo", 2, {}, ""),
@@ -39,14 +41,64 @@ FIXTURES: dict[str, tuple[str, int, dict[str, object], str]] = {
     "forgets_output": ("Faulty", 1, {}, "never produced"),
     "wrong_output_twice": ("Faulty", 1, {}, "other extents"),
     "calls_unsupported": ("Calls", 1, {"slot": "InvokeOp"}, "InvokeOp"),
+    "attributes": (
+        "Attributes", 1, {"f": 1.5, "i": 2, "s": "text", "fs": [1.0], "is": [2], "ss": ["a"], "t": TENSOR}, "",
+    ),
+    "throwing_allocator": (
+        "Allocates", 1, {"road": "tensor", "callback": "Alloc", "fault": 1, "nth": 1, "t": TENSOR}, "",
+    ),
+    "forgets_scratch": ("Kept", 1, {}, ""),
+    "detached_thread": ("Busy", 1, {}, ""),
+    "opens_fake_ort": ("Loads", 1, {}, ""),
+    "unique_ort_state": ("Loads", 1, {}, ""),
+    "unique_table": ("Loads", 1, {}, ""),
+    "latest_table": ("Loads", 1, {}, ""),
+    "imports_api_base": ("ImportsApiBase", 1, {}, ""),
+    **{f"struct_of_version_{n}": ("Doubled", 1, {}, "") for n in (5, 8, 13, 14, 15, 16, 17, 18, 30, 33)},
+}  # fmt: skip
+# Those that write outside of their output: checked mode fails the run, and what they changed is nobody's.
+BROKEN = {
+    "writes_before_output": ("Faulty", 1, {}, "wrote before the first element"),
+    "writes_behind_output": ("Faulty", 1, {}, "wrote behind the last element"),
 }
+# Those that do not come to a run: what the library, or else the session, is refused with.
+REFUSED = {
+    "no_entry_point": "exports no RegisterCustomOps",
+    "mangled_entry": "exports no RegisterCustomOps",
+    "other_case_entry": "exports no RegisterCustomOps",
+    "misspelt_entry": "exports no RegisterCustomOps",
+    "hidden_entry": "exports no RegisterCustomOps",
+    "no_ep_release": "exports no RegisterCustomOps",
+    "entry_returns_error": "no licence",
+    "entry_throws": "no licence",
+    "registers_then_fails": "second thoughts",
+    "registers_then_throws": "second thoughts",
+    "registers_another": "RegisterCustomOpsLibrary_V2",
+    "registers_a_local_op": "local variable of RegisterCustomOps",
+    "needs_missing_symbol": "FixtureSymbolThatNobodyDefines",
+    "depends_on_fake_ort": "libonnxruntime.so.1",
+    "broken_descriptors": "version",
+    "struct_of_version_0": "version",
+    "registers_twice": "domain already set by",
+    "create_throws": "no weights",
+    "create_returns_status": "no weights",
+}
+# Those that end the process, and the one that writes its input, which checked mode finds: on purpose.
+OTHERS = {"requests_newer_api", "reads_behind_table", "writes_input"}
 SOURCE = """
 import json, sys
 import numpy as np, onnx_light_ort_host as ort
 from onnx import TensorProto, helper, numpy_helper
 
 path, op, count, attributes, error = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4]), sys.argv[5]
+for name, value in attributes.items():
+    if isinstance(value, dict):
+        attributes[name] = numpy_helper.from_array(np.float32(value["floats"]))
+if "imports_api_base" in path:
+    ort.set_load_policy(ort.LoadPolicy(provide_api_base=True))
 w = np.float32([[-3, 1, 4], [1, -5, 9]])
+if op == "Faulty":
+    w = w.ravel()
 value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
 node = lambda inputs, output: helper.make_node(op, inputs * count, [output], domain="fixtures", **attributes)
 same = helper.make_node("Identity", ["x"], ["t"])
@@ -54,10 +106,14 @@ nodes = [node(["x"], "fed"), node(["w"], "constant"), same, node(["t"], "between
 names = ["fed", "constant", "between", "t", "w"]
 graph = helper.make_graph(nodes, "g", [value("x")], [value(n) for n in names], [numpy_helper.from_array(w, "w")])
 imports = [helper.make_opsetid("", 17), helper.make_opsetid("fixtures", 1)]
-options = ort.SessionOptions()
-options.register_custom_ops_library(path)
 model = helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
-session = ort.InferenceSession(model, options)
+try:
+    options = ort.SessionOptions()
+    options.register_custom_ops_library(path)
+    session = ort.InferenceSession(model, options)
+except ort.OrtHostError as failure:
+    print(f"refused: {failure}")
+    sys.exit()
 earlier = []
 for k in range(3):
     x = w + k
@@ -116,6 +172,28 @@ def test_feeds_initializers_and_earlier_results_of_a_fixture(run_python, fixture
     op, count, attributes, error = FIXTURES[library]
     arguments = fixtures / f"{library}.so", op, count, json.dumps(attributes), error
     assert run_python(SOURCE, *arguments, ONNX_LIGHT_ORT_CHECKED=checked).stdout == "ran\n"
+
+
+@pytest.mark.parametrize("library", BROKEN)
+def test_feeds_initializers_and_earlier_results_of_a_fixture_that_writes_outside(run_python, fixtures, library):
+    op, count, attributes, error = BROKEN[library]
+    arguments = fixtures / f"{library}.so", op, count, json.dumps(attributes), error
+    assert run_python(SOURCE, *arguments, ONNX_LIGHT_ORT_CHECKED="1").stdout == "ran\n"
+
+
+@pytest.mark.parametrize("library", REFUSED)
+def test_fixture_that_does_not_come_to_a_run(run_python, fixtures, library):
+    op = "Registered" if library == "registers_twice" else "Faulty"
+    told = run_python(SOURCE, fixtures / f"{library}.so", op, 1, "{}", "").stdout
+    assert told.startswith("refused: ")
+    assert REFUSED[library] in told
+
+
+def test_every_fixture_of_a_custom_operator_library_is_here(fixtures):
+    built = {path.stem for path in fixtures.glob("*.so")} - {"probe", "libc_calls", "libonnxruntime"}
+    groups = [set(FIXTURES), set(BROKEN), set(REFUSED), OTHERS]
+    assert sorted(set().union(*groups)) == sorted(built)
+    assert sum(map(len, groups)) == len(built)
 
 
 @MODES
