@@ -84,7 +84,7 @@ REFUSED = {
     "create_returns_status": "no weights",
 }
 # Those that end the process, and the one that writes its input, which checked mode finds: on purpose.
-OTHERS = {"requests_newer_api", "reads_behind_table", "writes_input"}
+OTHERS = {"entry_exits", "requests_newer_api", "reads_behind_table", "writes_input"}
 SOURCE = """
 import json, sys
 import numpy as np, onnx_light_ort_host as ort

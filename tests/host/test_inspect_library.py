@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -126,6 +127,29 @@ def test_a_registration_that_fails(fixtures):
     assert done.returncode == 1
     assert "registration failed: " in done.stdout
     assert "entry_throws: no licence" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("library", "end"),
+    [("requests_newer_api", r"ended by signal \d+"), ("entry_exits", "ended its process with code 0")],
+)
+def test_a_registration_that_ends_its_process_is_reported(fixtures, library, end):
+    done = inspect_command("--load", fixtures / f"{library}.so")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1] == "exports: RegisterCustomOps"
+    found = re.fullmatch(r"registration failed: library '(.*)': (.*) while it registered", done.stdout.splitlines()[-1])
+    assert found is not None
+    assert found[1] == str(fixtures / f"{library}.so")
+    assert re.fullmatch(end, found[2])
+    report = json.loads(inspect_command("--load", "--json", fixtures / f"{library}.so").stdout)
+    assert report["registration"]["operators"] == report["registration"]["api_versions"] == []
+
+
+def test_an_error_of_a_loading_child_is_that_of_the_command(fixtures):
+    done = inspect_command("--load", fixtures / "needs_missing_symbol.so")
+    assert done.returncode == 1
+    assert "FixtureSymbolThatNobodyDefines" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_domain_that_is_added_twice(fixtures):

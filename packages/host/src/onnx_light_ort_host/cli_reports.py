@@ -88,7 +88,12 @@ def operator_table(operators: Sequence[OperatorReport]) -> str:
 
 def inspect(arguments: argparse.Namespace) -> int:
     """Looks at a library without running anything of it; with --load at what it registers, too."""
-    report = inspect_library(arguments.library, load=arguments.load)
+    if arguments.load:
+        from .child_registration import inspect_in_child  # with more of the standard library than the rest needs
+
+        report = inspect_in_child(arguments.library)
+    else:
+        report = inspect_library(arguments.library)
     registered = report.registration
     if arguments.json:
         print(json.dumps({**report.asdict(), "verdict": report.verdict}, indent=1))
@@ -99,7 +104,8 @@ def inspect(arguments: argparse.Namespace) -> int:
         for hint in report.hints:
             print(f"hint: {hint}")
         if registered is not None:
-            print(f"API versions asked for: {', '.join(map(str, registered.api_versions)) or 'none'}")
+            if registered.api_versions or not registered.failed_because:
+                print(f"API versions asked for: {', '.join(map(str, registered.api_versions)) or 'none'}")
             if registered.failed_because:
                 print(f"registration failed: {registered.failed_because}")
             else:
