@@ -60,6 +60,41 @@ def test_damaged_files_are_refused(name, tmp_path):
         assert ort.inspect_library(path).refused_because
 
 
+def windows_file(characteristics: int) -> bytes:
+    return (
+        b"MZ".ljust(0x3C, b"\0")
+        + (0x40).to_bytes(4, "little")
+        + b"PE\0\0".ljust(22, b"\0")
+        + characteristics.to_bytes(2, "little")
+    )
+
+
+def macos_file(kind: int, order: str = "little") -> bytes:
+    return b"".join(number.to_bytes(4, order) for number in (0xFEEDFACF, 7, 3, kind, 0, 0, 0, 0))
+
+
+def for_several_processors(file: bytes) -> bytes:
+    return (
+        b"".join(number.to_bytes(4, "big") for number in (0xCAFEBABE, 1, 7, 3, 64, len(file), 0)).ljust(64, b"\0")
+        + file
+    )
+
+
+@pytest.mark.parametrize(("content", "what"), [
+    (windows_file(0x0022), "program for Windows"),
+    (windows_file(0x2022), "library for Windows"),
+    (macos_file(2), "program for macOS"),
+    (macos_file(2, "big"), "program for macOS"),
+    (macos_file(6), "library for macOS"),
+    (for_several_processors(macos_file(2)), "program for macOS"),
+    (for_several_processors(macos_file(6)), "library for macOS"),
+])  # fmt: skip
+def test_programs_are_told_from_libraries(tmp_path, content, what):
+    path = tmp_path / "file"
+    path.write_bytes(content + b"\0" * 100)
+    assert what in ort.inspect_library(path).refused_because
+
+
 def test_other_files_keep_their_reason(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear loader")

@@ -8,13 +8,15 @@ from .library_report import LibraryReport
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, Literal
 
 ENTRY_POINTS = ("RegisterCustomOps", "CreateEpFactories", "ReleaseEpFactory")
 ORT_ENTRY_POINT = "OrtGetApiBase"
 MACH_O_MAGICS = tuple(
     bytes.fromhex(magic) for magic in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe", "cafebabf")
 )
+PE_LIBRARY = 0x2000  # of the characteristics in the header of a file for Windows
+MACH_O_PROGRAM = 2  # the kind of file in the header of one for macOS
 WITHOUT_LIEF = (
     "; its exports and dependencies are read with the extra 'inspect' (pip install onnx-light-ort-host[inspect])"
 )
@@ -27,6 +29,25 @@ def system_of(path: str) -> str:
     if magic[:2] == b"MZ":
         return "Windows"
     return "macOS" if magic in MACH_O_MAGICS else ""
+
+
+def is_program(path: str, system: str) -> bool:
+    """Whether a file of another system is a program and no library, as far as its headers can be read."""
+    with open(path, "rb") as file:
+        if system == "Windows":
+            file.seek(0x3C)
+            file.seek(int.from_bytes(file.read(4), "little"))
+            header = file.read(24)
+            is_library = int.from_bytes(header[22:24], "little") & PE_LIBRARY
+            return len(header) == 24 and header.startswith(b"PE\0\0") and not is_library
+        header = file.read(20)
+        if header.startswith(b"\xca\xfe\xba"):  # several files in one, the place of the first one in the first entry
+            wide = header[3] == 0xBF
+            first = (header + file.read(8))[16 : 24 if wide else 20]
+            file.seek(min(int.from_bytes(first, "big"), 1 << 62))
+            header = file.read(20)
+    order: Literal["little", "big"] = "big" if header.startswith(b"\xfe\xed\xfa") else "little"
+    return header[:4] in MACH_O_MAGICS[:4] and int.from_bytes(header[12:16], order) == MACH_O_PROGRAM
 
 
 def text(name: str | bytes) -> str:
@@ -97,13 +118,14 @@ def describe(report: LibraryReport) -> LibraryReport:
     Returns
     -------
     LibraryReport
-        The same unless the file is a library for Windows or macOS; then with its exports and dependencies, and refused
-        because of its system.
+        The same unless the file is a library or a program for Windows or macOS; then with its exports and
+        dependencies, and refused because of its system.
     """
     system = system_of(report.path)
     if not system:
         return report
-    reason = f"it is a library for {system}, this process runs on Linux on x86-64"
+    kind = "program" if is_program(report.path, system) else "library"
+    reason = f"it is a {kind} for {system}, this process runs on Linux on x86-64"
     exports: dict[str, None] = {}
     needed: dict[str, None] = {}
     try:
@@ -114,7 +136,7 @@ def describe(report: LibraryReport) -> LibraryReport:
         if parts:
             reason = reason.replace(",", f" on {' and '.join(part.processor for part in parts)},", 1)
         else:
-            reason = f"it begins like a library for {system}, and cannot be read as one"
+            reason = f"it begins like a {kind} for {system}, and cannot be read as one"
         for part in parts:
             exports.update(dict.fromkeys(name for name in ENTRY_POINTS if name in part.exported))
             needed.update(dict.fromkeys(part.needed))
