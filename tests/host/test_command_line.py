@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -80,7 +81,10 @@ def test_random_inputs_are_the_same_every_time(model):
         (["--shape", "z=2"], "InvalidArgument: --shape: expected names of ['x'], got 'z'"),
         (["--input", "x=zeros", "--shape", "x=2"], "InvalidArgument: "),
         (["--inputs", "/nowhere.npz"], "InvalidArgument: --inputs: expected an .npz file"),
-        (["--input", "x=zeros", "--output", "/dev/null/folder"], "NotADirectoryError: "),
+        (
+            ["--input", "x=zeros", "--output", "/dev/null/folder"],
+            "InvalidArgument: --output: expected a folder, got '/dev/null/folder': '/dev/null' is no folder",
+        ),
     ],
 )
 def test_mistakes_are_told_in_one_line(model, arguments, message):
@@ -105,7 +109,7 @@ def test_ones_and_seeds_and_shapes(model, tmp_path):
     seeds = {seed: run(f"s{seed}", "--input", f"x=random{seed}", "--dim", "n=5") for seed in ("", ":0", ":7")}
     np.testing.assert_array_equal(seeds[""], seeds[":0"])
     assert not np.array_equal(seeds[""], seeds[":7"])
-    expected = np.random.default_rng(7).standard_normal((5, 2)).astype(np.float32) + np.float32(1)
+    expected = np.random.default_rng([7, zlib.crc32(b"x")]).standard_normal((5, 2)).astype(np.float32) + np.float32(1)
     np.testing.assert_array_equal(seeds[":7"], expected)
 
 
@@ -225,16 +229,19 @@ def test_a_mistake_of_ours_is_told_in_one_line_too(monkeypatch, capsys):
     assert cli.main(["support-matrix"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("onnx-light-ort-host: internal error (--traceback says more): KeyError: 'what'")
-    with pytest.raises(KeyError):
-        cli.main(["support-matrix", "--traceback"])
+    assert cli.main(["support-matrix", "--traceback"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1] == "KeyError: 'what'"
 
 
-def test_an_interrupted_command(monkeypatch):
+def test_an_interrupted_command(monkeypatch, capsys):
     def interrupted(_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli.cli_reports, "matrix", interrupted)
     assert cli.main(["support-matrix"]) == 130
+    assert capsys.readouterr().err == "onnx-light-ort-host: interrupted\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["fly"], ["run"], ["support-matrix", "--json", "--markdown"]])
@@ -255,13 +262,6 @@ def test_help_shows_examples_and_exit_codes(name):
 def test_outputs_whose_names_make_one_file_name(tmp_path):
     paths = cli_outputs.save_outputs(str(tmp_path), ["a/b", "a_b", "a_b_1"], [np.zeros(1), np.ones(1), np.ones(1) * 2])
     assert [np.load(path)[0] for path in paths] == [0, 1, 2]
-
-
-def test_a_reader_that_leaves_early(tmp_path):
-    line = f"{sys.executable} -m onnx_light_ort_host support-matrix | head -n 1"
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=300, check=False)
-    assert done.stdout.startswith("table")
-    assert done.stderr == ""
 
 
 def test_the_options_of_a_session(model, tmp_path):

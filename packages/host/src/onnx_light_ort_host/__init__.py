@@ -6,6 +6,11 @@ The names are those of ONNX Runtime's Python package, so that a script for this 
 
 from __future__ import annotations
 
+from . import terminal
+
+# ruff: noqa: E402
+terminal.leave_when_interrupted()  # before the imports that take time
+
 from . import absent
 from ._version import __version__
 from .ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType

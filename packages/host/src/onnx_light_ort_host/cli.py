@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import sys
+import traceback
 
 from . import __version__, cli_reports, cli_run, cli_session, get_build_info
 from .errors import OrtHostError
+from .terminal import INTERRUPTED, PROGRAM, READER_LEFT, drop_output, raise_when_interrupted, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROGRAM = "onnx-light-ort-host"
 EXIT_CODES = """\
 exit status:
   0  done
@@ -22,6 +23,7 @@ exit status:
      refused, or with --load what it registers is at fault
   2  wrong usage
   130  interrupted
+  141  whoever read the output left before its end; files are written before anything is printed
 """
 RUN_EXAMPLES = f"""\
 examples:
@@ -34,7 +36,8 @@ what a tensor may be:
   FILE.npy        the array of a file
   FILE.npz:NAME   one array of a file with several (NAME may be left out if it is the input's)
   zeros, ones     as many as the input's shape says
-  random[:SEED]   the same values for the same seed (0 without one)
+  random[:SEED]   the same values for the same seed (0 without one) and name of the input:
+                  those of numpy.random.default_rng([SEED, zlib.crc32(NAME)])
 what a sequence may be:
   FILE.npz        its elements are the arrays of the file, in their order
   empty           one without elements
@@ -42,6 +45,7 @@ what an optional may be:
   none            nothing; or what is said of a tensor or a sequence, which it then holds
 A file called like one of these words is written ./none. Dimensions that the model leaves open are 1 unless --dim or
 --shape says otherwise. Files hold bfloat16 and smaller types as float32, and text with a fixed width.
+A name may hold "=".
 """
 EXPLAIN_EXAMPLES = f"""\
 examples:
@@ -133,24 +137,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, 1 after an error, which is printed, or 130 when interrupted. Wrong usage exits with 2.
+        The exit status: 0, 1 after an error, which is printed, 130 when interrupted or 141 when the reader of the
+        output left. Wrong usage exits with 2.
     """
-    options = parser().parse_args(arguments)
+    raise_when_interrupted()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name has letters that the terminal may lack
+    try:
+        status = perform(arguments)
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # of the last output, as on a full disk
+            drop_output()
+            if status == 0:
+                tell(f"{PROGRAM}: {type(error).__name__}: {error}")
+                return 1
+    except BrokenPipeError:
+        drop_output()
+        return READER_LEFT
+    except KeyboardInterrupt:
+        tell(f"{PROGRAM}: interrupted")
+        return INTERRUPTED
+    return status
+
+
+def perform(arguments: Sequence[str] | None) -> int:
+    """Runs one command and tells its error; an interruption and a reader that left are raised."""
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as end:  # after its own message
+        return int(end.code or 0)
     try:
         return int(options.function(options))
     except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing more can be told, at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
+        raise
     except Exception as error:
         if options.traceback:
-            raise
+            for line in traceback.format_exc().rstrip("\n").split("\n"):
+                tell(line)
+            return 1
         # What is none of these is a mistake of ours.
         is_expected = isinstance(error, (OrtHostError, ImportError, OSError, MemoryError))
         kind = (
             type(error).__name__ if is_expected else f"internal error (--traceback says more): {type(error).__name__}"
         )
-        print(f"{PROGRAM}: {kind}: {error}", file=sys.stderr)
+        tell(f"{PROGRAM}: {kind}: {error}")
         return 1

@@ -7,6 +7,8 @@ import os
 
 import numpy as np
 
+from .terminal import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +23,13 @@ def print_outputs(names: Sequence[str], values: Sequence[Any]) -> None:
     """Prints each output with its type and shape, a sequence element by element."""
     for name, value in zip(names, values, strict=True):
         if value is None:
-            print(f"{name}: none")
+            print(f"{shown(name)}: none")
         elif isinstance(value, list):
-            print(f"{name}: sequence of {len(value)}")
+            print(f"{shown(name)}: sequence of {len(value)}")
             print_outputs([f"{name}.{i}" for i in range(len(value))], value)
         else:
-            print(f"{name}: {value.dtype} {list(value.shape)}\n{value}")
+            text = str(value) if value.ndim else shown(value)  # numpy escapes the text in all but a scalar
+            print(f"{shown(name)}: {value.dtype} {list(value.shape)}\n{text}")
 
 
 def storable(array: Array) -> Array:

@@ -9,6 +9,7 @@ import sys
 
 from .cli_session import open_session
 from .process import inspect_library, support_matrix
+from .terminal import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Formats rows as a table of aligned columns."""
-    cells = [list(header), *[[str(cell) for cell in row] for row in rows]]
+    """Formats rows as a table of aligned columns, each row on one line."""
+    cells = [list(header), *[[shown(cell) for cell in row] for row in rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     cells.insert(1, ["-" * width for width in widths])
     return "\n".join(
@@ -53,14 +54,14 @@ def explain(arguments: argparse.Namespace) -> int:
     """Shows who runs which node of a model."""
     session = open_session(arguments)
     rows = session.node_assignments()
-    print(json.dumps([row.asdict() for row in rows], indent=1) if arguments.json else assignment_table(rows))
     if arguments.svg is not None:
         from .graph_picture import draw
 
         picture = draw(rows, session.get_inputs(), session.get_outputs(), os.path.basename(arguments.model))
         with open(arguments.svg, "w", encoding="utf-8") as file:
             file.write(picture)
-        print(f"written: {arguments.svg}", file=sys.stderr)
+        print(f"written: {shown(arguments.svg)}", file=sys.stderr)
+    print(json.dumps([row.asdict() for row in rows], indent=1) if arguments.json else assignment_table(rows))
     return 0
 
 
@@ -98,16 +99,16 @@ def inspect(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**report.asdict(), "verdict": report.verdict}, indent=1))
     else:
-        print(f"{report.path}: {report.verdict}")
+        print(shown(f"{report.path}: {report.verdict}"))
         for title, entries in (("exports", report.exports), ("needs", report.needed), ("loads", report.closure)):
-            print(f"{title}: {', '.join(entries) or 'nothing'}")
+            print(shown(f"{title}: {', '.join(entries) or 'nothing'}"))
         for hint in report.hints:
-            print(f"hint: {hint}")
+            print(shown(f"hint: {hint}"))
         if registered is not None:
             if registered.api_versions or not registered.failed_because:
                 print(f"API versions asked for: {', '.join(map(str, registered.api_versions)) or 'none'}")
             if registered.failed_because:
-                print(f"registration failed: {registered.failed_because}")
+                print(shown(f"registration failed: {registered.failed_because}"))
             else:
                 print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
     is_broken = registered is not None and (registered.failed_because or any(op.problem for op in registered.operators))

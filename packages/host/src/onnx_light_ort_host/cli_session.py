@@ -20,6 +20,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def thread_count(text: str) -> int:
+    """Reads a number of threads; 0 is the default, as in `SessionOptions`."""
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"expected 0 or more, got {text!r}")
+    return int(text)
+
+
 def byte_count(text: str) -> int:
     """Reads a number of bytes, which may end in K, M, G or T."""
     number = text.rstrip("KMGTkmgt")
@@ -39,7 +46,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="refuse a model with a node that only onnx.reference would run",
     )
-    parser.add_argument("--threads", type=positive, metavar="N", help="threads of the session")
+    parser.add_argument(
+        "--threads", type=thread_count, metavar="N", help="threads of the session; 0 for the default number"
+    )
     parser.add_argument(
         "--memory-limit",
         type=byte_count,

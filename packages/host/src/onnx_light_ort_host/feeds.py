@@ -32,9 +32,10 @@ def make_feed(arg: NodeArg, what: str, dims: Mapping[str, int], shape: Sequence[
     arg : NodeArg
         The input.
     what : str
-        For a tensor ``zeros``, ``ones``, ``random`` or ``random:SEED`` (the same values for the same seed), or the path
-        of an ``.npy`` file or, as ``FILE.npz:NAME``, of an ``.npz`` file. For a sequence ``empty`` or the path of an
-        ``.npz`` file, whose arrays are its elements. For an optional ``none`` or what is said of its content.
+        For a tensor ``zeros``, ``ones``, ``random`` or ``random:SEED`` (the same values for the same seed and name of
+        the input), or the path of an ``.npy`` file or, as ``FILE.npz:NAME``, of an ``.npz`` file. For a sequence
+        ``empty`` or the path of an ``.npz`` file, whose arrays are its elements.
+        For an optional ``none`` or what is said of its content.
     dims : mapping of str to int
         Extents of symbolic dimensions; others and unknown ones are 1.
     shape : sequence of int, optional
@@ -55,12 +56,16 @@ def make_feed(arg: NodeArg, what: str, dims: Mapping[str, int], shape: Sequence[
         if kind == arg.type:
             raise InvalidArgument(f"input {arg.name!r}: only an optional may be none, expected a value of {arg.type}")
         return None
-    is_made_up = what in ("zeros", "ones") or what.partition(":")[0] == "random"
     if kind.startswith("tensor("):
-        return made_up(arg, kind, what, dims, shape) if is_made_up else load_tensor(arg, kind, what)
+        return made_up(arg, kind, what, dims, shape) if is_made_up(what) else load_tensor(arg, kind, what)
     if kind.startswith("seq(tensor("):
         return [] if what == "empty" else load_sequence(arg, kind[len("seq(") : -1], what)
     raise InvalidArgument(f"input {arg.name!r}: the command line has no values of {arg.type}, got {what!r}")
+
+
+def is_made_up(what: str) -> bool:
+    """Whether an option ``--input NAME=WHAT`` asks for a tensor that is made up, with the shape of the input."""
+    return what in ("zeros", "ones") or what.partition(":")[0] == "random"
 
 
 def without_optional(kind: str) -> str:
@@ -82,12 +87,15 @@ def made_up(arg: NodeArg, kind: str, what: str, dims: Mapping[str, int], shape: 
         shape = [dim if isinstance(dim, int) else dims.get(dim or "", 1) for dim in arg.shape or []]
     what, _, seed = what.partition(":")
     dtype = dtype_of(arg.name, kind)
+    if seed and not (seed.isascii() and seed.isdecimal()):
+        raise InvalidArgument(f"input {arg.name!r}: expected a number as seed, got {seed!r}")
     try:
         if dtype.kind == "O":
             return np.full(shape, {"zeros": "", "ones": "1"}.get(what, "text"), object)
         if what != "random":
             return np.full(shape, what == "ones", dtype)
-        generator = np.random.default_rng(int(seed or 0))
+        # Inputs with the same seed differ, else a model that subtracts or compares them is not tried at all.
+        generator = np.random.default_rng([int(seed or 0), zlib.crc32(arg.name.encode())])
         if dtype.kind in "biu":
             return generator.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
         return generator.standard_normal(shape).astype(dtype)
