@@ -33,7 +33,11 @@ def packed(kind: str, value: Any) -> bytes:
     return value if kind == "s" else b"".join(text + b"\0" for text in value)
 
 
-def some_name(w: World) -> bytes:
+def some_name(w: World, kind: str = "") -> bytes:
+    """Return the name of an attribute, of a kind if there is one, or one that is missing."""
+    right = [name for name, (has, _) in w.attributes.items() if has == kind]
+    if right and w.rng.random() < 0.6:
+        return w.rng.choice(right)
     return w.pick(*w.attributes, *w.attributes, b"missing", b"", b"x" * 5000)
 
 
@@ -56,8 +60,8 @@ def read_sized(w: World, slot: str, *args: Any, content: bytes, unit: int = 1) -
 
 @move("create")
 def read_number(w: World) -> None:
-    name = some_name(w)
     kind, slot, size = w.pick(("i", "int64", 8), ("f", "float", 4))
+    name = some_name(w, kind)
     has, value = w.attributes.get(name, ("", None))
     finds = ["attribute_kind"] if has not in ("", kind) else []
     args = w.handle, C.c_char_p(name)
@@ -68,7 +72,7 @@ def read_number(w: World) -> None:
 
 @move("create")
 def read_text(w: World) -> None:
-    name = some_name(w)
+    name = some_name(w, "s")
     has, value = w.attributes.get(name, ("", b""))
     args = "KernelInfoGetAttribute_string", w.handle, C.c_char_p(name)
     if has == "s":
@@ -79,8 +83,8 @@ def read_text(w: World) -> None:
 
 @move("create")
 def read_array(w: World) -> None:
-    name = some_name(w)
     kind, slot, unit = w.pick(("is", "int64", 8), ("fs", "float", 4))
+    name = some_name(w, kind)
     has, value = w.attributes.get(name, ("", None))
     args = f"KernelInfoGetAttributeArray_{slot}", w.handle, C.c_char_p(name)
     if has == kind:
@@ -95,7 +99,7 @@ def read_array(w: World) -> None:
 
 @move("create")
 def read_texts(w: World) -> None:
-    name = some_name(w)
+    name = some_name(w, "ss")
     has, value = w.attributes.get(name, ("", None))
     out, size = w.pick(Block(8, "free"), Block(8, "free"), None), Block(8, "free")
     allocator = w.pick(w.default, w.default, None)
@@ -121,7 +125,7 @@ def read_texts(w: World) -> None:
 
 @move("create")
 def read_tensor(w: World) -> None:
-    name = some_name(w)
+    name = some_name(w, "t")
     has, value = w.attributes.get(name, ("", None))
     finds = ["attribute_kind"] if has not in ("", "t") else []
     args = w.handle, C.c_char_p(name), w.default
@@ -141,7 +145,7 @@ def read_names(w: World) -> None:
     slot, content = w.pick(("NodeName", b"node0"), ("OperatorDomain", b"probe"), ("OperatorType", b"Probe"))
     read_sized(w, f"KernelInfo_Get{slot}", w.handle, content=content + b"\0")
     which, content = w.pick(("Input", b"x0"), ("Output", b"y0"))
-    index = w.size_for(1)
+    index = w.index_of([content])
     args = f"KernelInfo_Get{which}Name", w.handle, index
     if index == 0:
         read_sized(w, *args, content=content + b"\0")
@@ -195,7 +199,7 @@ def some_content(w: World, kind: str, count: int) -> tuple[Any, Any, int]:
 
 @move("infer")
 def lent_attribute(w: World) -> None:
-    name = some_name(w)
+    name = some_name(w, w.pick(*KINDS))
     has = w.attributes.get(name)
     out = Block(8, "free")
     args = w.handle, C.c_char_p(name), out

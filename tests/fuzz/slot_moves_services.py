@@ -190,7 +190,7 @@ def entries_of_the_info(w: World) -> None:
 
 @move("infer")
 def shape_of_an_input(w: World) -> None:
-    index = w.size_for(1)
+    index = w.index_of([w])
     code, raw = w.get("ShapeInferContext_GetInputTypeShape", w.handle, index, codes=[RUNTIME if index else OK])
     if code == OK:
         w.add(SHAPE, int.from_bytes(raw, "little"), Shape(1, [2]), owned=False)
@@ -198,7 +198,7 @@ def shape_of_an_input(w: World) -> None:
 
 @move("infer")
 def shape_of_an_output(w: World) -> None:
-    info, index = w.alive(SHAPE), w.size_for(1)
+    info, index = w.alive(SHAPE), w.index_of([w])
     if info is not None:
         codes = [RUNTIME if index else OK]
         w.call("ShapeInferContext_SetOutputTypeShape", w.handle, index, info, codes=codes)

@@ -133,16 +133,21 @@ def element_address(w: World) -> None:
 # Strings.
 
 
-def some_strings(w: World) -> Thing | None:
+def some_strings(w: World) -> Thing:
+    """Return a tensor of strings, a new one if there is none."""
     found = [t for t in w.things if t.kind == "OrtValue" and t.known.strings is not None]
-    return w.rng.choice(found) if found else None
+    if found:
+        return w.rng.choice(found)
+    dims = [w.pick(1, 2, 3) for _ in range(w.pick(0, 1, 2))]
+    made = w.number("CreateTensorAsOrtValue", w.default, int64s(dims) if dims else None, len(dims), STRING)
+    known = Tensor(STRING, dims)
+    known.strings = [b""] * known.count
+    return w.add("OrtValue", made, known)
 
 
 @move()
 def fill_strings(w: World) -> None:
     value = some_strings(w)
-    if value is None:
-        return
     texts = [w.pick(None, w.word()) if w.rng.random() < 0.2 else w.word() for _ in value.known.strings]
     kept, block = pointers(texts)
     w.kept.append(kept)
@@ -155,10 +160,8 @@ def fill_strings(w: World) -> None:
 @move()
 def fill_one(w: World) -> None:
     value = some_strings(w)
-    if value is None:
-        return
     strings, text = value.known.strings, w.word()
-    index = w.size_for(len(strings))
+    index = w.index_of(strings)
     inside = index < len(strings)
     if w.call("FillStringTensorElement", value, C.c_char_p(text), index, codes=[OK if inside else INVALID]) == OK:
         strings[index] = text
@@ -167,10 +170,8 @@ def fill_one(w: World) -> None:
 @move()
 def resize_one(w: World) -> None:
     value = some_strings(w)
-    if value is None:
-        return
     strings = value.known.strings
-    index, length = w.size_for(len(strings)), w.pick(0, 1, 15, 16, 300, 2**48, HUGE, 2**64 - 1)
+    index, length = w.index_of(strings), w.pick(0, 1, 15, 16, 300, 2**48, HUGE, 2**64 - 1)
     codes = [INVALID] if index >= len(strings) else [OK] if length <= 300 else [RUNTIME, FAIL]
     code, raw = w.get("GetResizedStringTensorElementBuffer", value, index, length, codes=codes)
     if code == OK:
@@ -183,8 +184,6 @@ def resize_one(w: World) -> None:
 @move()
 def read_strings(w: World) -> None:
     value = some_strings(w)
-    if value is None:
-        return
     strings = value.known.strings
     joined = b"".join(strings)
     assert w.number("GetStringTensorDataLength", value) == len(joined)
@@ -201,10 +200,8 @@ def read_strings(w: World) -> None:
 @move()
 def read_one(w: World) -> None:
     value = some_strings(w)
-    if value is None:
-        return
     strings = value.known.strings
-    index = w.size_for(len(strings))
+    index = w.index_of(strings)
     inside = index < len(strings)
     text = strings[index] if inside else b""
     code, raw = w.get("GetStringTensorElementLength", value, index, codes=[OK if inside else INVALID])

@@ -105,6 +105,12 @@ class World:
         """Return a size to claim: none, too small by one, just right, more, or without sense."""
         return max(0, self.pick(0, needed - 1, needed, needed, needed, needed + 1, 2**31, 2**63, 2**64 - 1))
 
+    def index_of(self, elements: Sequence[Any]) -> int:
+        """Return the place of an element, or now and then one where there is none."""
+        if elements and self.rng.random() < 0.7:
+            return self.rng.randrange(len(elements))
+        return self.pick(len(elements), 2**31, 2**63, 2**64 - 1)
+
     def word(self) -> bytes:
         """Return a short text."""
         return self.pick(b"a", b"b", b"bx", b"name", b"longer than a small string holds", "größe".encode(), b"x" * 300)
