@@ -70,10 +70,8 @@ def test_boxes_do_not_overlap_and_lines_go_down_between_them(seed):
                     assert bottom <= y or to_y <= top
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_every_edge_can_be_followed(seed):
-    sizes, edges = random_graph(seed, 40)
-    placed = layout(sizes, edges)
+def followed(placed, sizes):
+    """Return from which box to which the lines lead."""
     starts, ends = {}, {}
     for i, (width, height) in enumerate(sizes):
         center = placed.x[i] + width / 2
@@ -92,7 +90,76 @@ def test_every_edge_can_be_followed(seed):
                 found.add((a, ends[point]))
             else:
                 todo += onward[point]
-    assert found == set(edges)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_edge_can_be_followed(seed):
+    sizes, edges = random_graph(seed, 40)
+    assert followed(layout(sizes, edges), sizes) == set(edges)
+
+
+def random_links(count):
+    """Return edges to boxes a few before and, seldom, many before."""
+    generator = random.Random(3)
+    return list(
+        dict.fromkeys(
+            (max(0, b - generator.randint(1, generator.choice([6, 6, 30]))), b)
+            for b in range(1, count)
+            for _ in range(generator.choice([1, 1, 2]))
+        )
+    )
+
+
+LARGE = {
+    "chain": [(i, i + 1) for i in range(499)],
+    "wide": [edge for i in range(1, 499) for edge in ((0, i), (i, 499))],
+    "random": random_links(500),
+    "wide, then a chain": [edge for i in range(1, 300) for edge in ((0, i), (i, 300))]
+    + [(i, i + 1) for i in range(300, 499)],
+    "chain with shortcuts": [edge for i in range(499) for edge in ((i, i + 1), (max(0, i - 40), i + 1))],
+    "no edges": [],
+    "many inputs": [(i, 499) for i in range(499)],
+    "many outputs": [(0, i) for i in range(1, 500)],
+    "pairs": [(i, i + 250) for i in range(250)],
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_graphs_fit_a_screen(kind):
+    edges = LARGE[kind]
+    sizes = [(176.0, 58.0)] * 500
+    placed = layout(sizes, edges)
+    assert 1 / 4 < placed.width / placed.height < 4
+    boxes = [(x, y, x + 176, y + 58) for x, y in zip(placed.x, placed.y, strict=True)]
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        assert left >= -1e-6
+        assert top >= 0
+        assert right <= placed.width + 1e-6
+        assert bottom <= placed.height + 1e-6
+        assert all(
+            right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top for other in boxes[:i]
+        )
+    for points in placed.lines:
+        for (x, y), (to_x, to_y) in itertools.pairwise(points):
+            assert 0 <= min(x, to_x) <= max(x, to_x) <= placed.width
+            assert 0 <= min(y, to_y) <= max(y, to_y) <= placed.height
+            for left, top, right, bottom in boxes:
+                is_beside = max(x, to_x) <= left or right <= min(x, to_x)
+                assert is_beside or max(y, to_y) <= top or bottom <= min(y, to_y)
+    assert followed(placed, sizes) == set(edges)
+
+
+def test_lines_between_columns_keep_apart():
+    placed = layout([(176.0, 58.0)] * 500, LARGE["chain with shortcuts"])
+    rails = {}
+    for points in placed.lines:
+        if len(points) == 6:  # below a column, up beside it, above the next one
+            assert points[3][1] < points[2][1]
+            rails.setdefault(points[0], set()).add(points[2])
+    assert len(rails) > 40
+    assert all(len(places) == 1 for places in rails.values())
+    assert len({x for ((x, _),) in rails.values()}) == len(rails)
 
 
 def test_what_reads_nothing_is_placed_above_its_reader():
@@ -152,6 +219,10 @@ def test_five_hundred_nodes():
     rows = [row(i, "Add", [f"v{i}", f"v{max(0, i - 7)}", "v0"], [f"v{i + 1}"]) for i in range(500)]
     svg = draw(rows, [arg("v0")], [arg("v500")])
     assert texts(svg).count("Add") == 500
+    root = ElementTree.fromstring(svg)
+    width, height = float(root.get("width")), float(root.get("height"))
+    assert 1 / 4 < width / height < 4
+    assert "native kernel: 500 nodes" in texts(svg)[:2]
     assert len(svg) < 1_000_000
 
 

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from .graph_folding import Folding, split_layers
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,30 +55,41 @@ def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 class Columns:
     """The items of each layer from left to right: boxes, and bends of lines that pass a layer.
 
-    All lines that leave one box share their bends, so that a value with many readers is one line that parts.
+    All lines that leave one box share their bends, so that a value with many readers is one line that parts; or all
+    that reach one box, if these are more and `joins` is set.
     """
 
-    def __init__(self, sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        sizes: Sequence[tuple[float, float]],
+        edges: Sequence[tuple[int, int]],
+        layer: list[int],
+        joins: bool = False,
+    ) -> None:
         self.widths = [width for width, _ in sizes]
-        self.layer = layers_of(len(sizes), edges)
+        self.layer = list(layer)
+        leaving, reaching = Counter(a for a, _ in edges), Counter(b for _, b in edges)
         depth = max(self.layer, default=-1) + 1
         links: dict[tuple[int, int], None] = {}
-        bends: dict[tuple[int, int], int] = {}
+        bends: dict[tuple[bool, int, int], int] = {}
         for a, b in edges:
             above = a
-            for layer in range(self.layer[a] + 1, self.layer[b]):
-                bend = bends.get((a, layer))
+            is_joining = joins and reaching[b] > leaving[a]
+            for row in range(self.layer[a] + 1, self.layer[b]):
+                key = is_joining, b if is_joining else a, row
+                bend = bends.get(key)
                 if bend is None:
-                    bend = bends[a, layer] = len(self.widths)
+                    bend = bends[key] = len(self.widths)
                     self.widths.append(BEND_WIDTH)
-                    self.layer.append(layer)
+                    self.layer.append(row)
                 links[above, bend] = None
                 above = bend
             links[above, b] = None
         self.links = list(links)
         self.rows: list[list[int]] = [[] for _ in range(depth)]
-        for item, layer in enumerate(self.layer):
-            self.rows[layer].append(item)
+        for item, row in enumerate(self.layer):
+            self.rows[row].append(item)
+        self.is_bounded, self.widest = joins, max(map(self.width_of, self.rows), default=0.0)
         self.above: list[list[int]] = [[] for _ in self.widths]
         self.below: list[list[int]] = [[] for _ in self.widths]
         for a, b in self.links:
@@ -130,6 +145,30 @@ class Columns:
             edge -= self.widths[item] / 2 + GAP
         for item, left, right in zip(row, from_left, reversed(from_right), strict=True):
             center[item] = (left + right) / 2
+        if self.is_bounded:
+            # Else rows of one layer, each near the lines at an end of the one above, would drift further and further.
+            left, right = -self.widest / 2, self.widest / 2 - self.width_of(row)
+            for item in row:
+                half = self.widths[item] / 2
+                center[item] = min(max(center[item], left + half), right + half)
+                left, right = left + 2 * half + GAP, right + 2 * half + GAP
+
+    def width_of(self, row: list[int]) -> float:
+        """Returns how wide a layer is at least."""
+        return sum(self.widths[item] for item in row) + GAP * (len(row) - 1)
+
+
+def arranged(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Columns:
+    """Returns the layers with their items in order, none of them far wider than the whole has to be."""
+    layer = layers_of(len(sizes), edges)
+    columns = Columns(sizes, edges, layer)
+    columns.order()
+    order = [[item for item in row if item < len(sizes)] for row in columns.rows]
+    split = split_layers(layer, order, [(width + GAP, height + LAYER_GAP) for width, height in sizes])
+    if split != layer:
+        columns = Columns(sizes, edges, split, joins=True)
+        columns.order()
+    return columns
 
 
 def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Layout:
@@ -145,34 +184,35 @@ def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]
     Returns
     -------
     Layout
-        Boxes never overlap and lines never run through one.
+        Boxes never overlap and lines never run through one. Lines lead downwards, but from one column to the next where
+        the layers of a long graph stand in several columns.
     """
-    columns = Columns(sizes, edges)
-    columns.order()
+    columns = arranged(sizes, edges)
     center = columns.centers()
     heights = [size[1] for size in sizes] + [0.0] * (len(center) - len(sizes))
-    left = min((center[i] - width / 2 for i, width in enumerate(columns.widths)), default=0.0)
-    right = max((center[i] + width / 2 for i, width in enumerate(columns.widths)), default=0.0)
     tops, row_heights, y = [], [], 0.0
     for row in columns.rows:
         tops.append(y)
         row_heights.append(max(heights[item] for item in row))
         y += row_heights[-1] + LAYER_GAP
-    top = [tops[columns.layer[item]] for item in range(len(center))]
+    crossings = [[(center[item], item) for item in row if columns.below[item]] for row in columns.rows]
+    lefts = [min(center[item] - columns.widths[item] / 2 for item in row) for row in columns.rows]
+    rights = [max(center[item] + columns.widths[item] / 2 for item in row) for row in columns.rows]
+    folding = Folding(tops, row_heights, lefts, rights, crossings, GAP)
+    band = [folding.band[columns.layer[item]] for item in range(len(center))]
+    x = [center[item] + folding.shifts[band[item]][0] for item in range(len(center))]
+    top = [tops[columns.layer[item]] + folding.shifts[band[item]][1] for item in range(len(center))]
     result = Layout(
-        [center[i] - size[0] / 2 - left for i, size in enumerate(sizes)],
-        top[: len(sizes)],
-        right - left,
-        max(y - LAYER_GAP, 0.0),
+        [x[i] - size[0] / 2 for i, size in enumerate(sizes)], top[: len(sizes)], folding.width, folding.height
     )
     for a, b in columns.links:
-        end = (center[b] - left, top[b])
-        points = [(center[a] - left, top[a] + heights[a])]
+        start, end = (x[a], top[a] + heights[a]), (x[b], top[b])
         floor = top[a] + row_heights[columns.layer[a]]
-        if heights[a] and floor > points[0][1]:
-            points.append((points[0][0], floor))  # past higher boxes of the same layer
-        elif not heights[a]:
-            points = [(points[0][0], top[a]), (points[0][0], floor)]  # a bend passes its layer straight
-        points.append(end)
+        if band[a] != band[b]:
+            points = folding.way(a, band[a], start, end)
+        elif floor > start[1]:  # past higher boxes of the same layer; a bend passes its layer straight
+            points = [start, (x[a], floor), end]
+        else:
+            points = [start, end]
         result.lines.append(points)
     return result

@@ -70,14 +70,14 @@ class Drawing:
         self.width, self.height = max(self.width, x + other.width), max(self.height, y + other.height)
 
     def line(self, points: Sequence[tuple[float, float]]) -> None:
-        """Adds a line through points: straight downwards, else a curve."""
+        """Adds a line through points: straight along an axis, else a curve."""
         (x, y), *rest = points
         path = [f"M{x:.0f} {y:.0f}"]
         for to_x, to_y in rest:
             middle = (y + to_y) / 2
             path.append(
                 f"L{to_x:.0f} {to_y:.0f}"
-                if to_x == x
+                if to_x == x or to_y == y
                 else f"C{x:.0f} {middle:.0f} {to_x:.0f} {middle:.0f} {to_x:.0f} {to_y:.0f}"
             )
             x, y = to_x, to_y
