@@ -170,7 +170,9 @@ def interrupted_at(
     return subprocess.run([*map(str, line)], env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
-@pytest.mark.parametrize("module", ["errors", "_host", "session", "cli", "cli_run", "feeds", "_conversions"])
+@pytest.mark.parametrize(
+    "module", ["errors", "_host", "session", "cli", "cli_run", "feeds", "_conversions", "datetime"]
+)
 @pytest.mark.parametrize("how", ["-m", "script"])
 def test_an_interrupted_import(model, tmp_path, module, how):
     start = COMMAND
@@ -179,7 +181,8 @@ def test_an_interrupted_import(model, tmp_path, module, how):
         script.write_text("from onnx_light_ort_host.__main__ import main\nraise SystemExit(main())\n")
         start = [sys.executable, script]
     arguments = ["run", model, "--input", "x=ones"]
-    done = interrupted_at(tmp_path, f"onnx_light_ort_host.{module}", *start, *arguments)
+    name = module if module == "datetime" else f"onnx_light_ort_host.{module}"
+    done = interrupted_at(tmp_path, name, *start, *arguments)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "onnx-light-ort-host: interrupted\n")
 
 

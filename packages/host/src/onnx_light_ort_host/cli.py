@@ -7,6 +7,7 @@ import argparse
 import io
 import sys
 import traceback
+from importlib import import_module
 
 from . import __version__, cli_reports, cli_run, cli_session, get_build_info
 from .errors import OrtHostError
@@ -140,7 +141,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0, 1 after an error, which is printed, 130 when interrupted or 141 when the reader of the
         output left. Wrong usage exits with 2.
     """
-    raise_when_interrupted()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name has letters that the terminal may lack
     try:
@@ -171,6 +171,9 @@ def perform(arguments: Sequence[str] | None) -> int:
     except SystemExit as end:  # after its own message
         return int(end.code or 0)
     try:
+        if options.command in ("run", "demo"):
+            import_module("numpy")  # takes an interruption for a bad installation, so while it ends the process
+        raise_when_interrupted()
         return int(options.function(options))
     except BrokenPipeError:
         raise
