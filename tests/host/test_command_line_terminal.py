@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -148,6 +149,18 @@ def test_what_a_library_says_does_nothing_to_a_terminal(monkeypatch, capsys):
     assert len(printed.splitlines()) == 7
     assert cli.main(["inspect", "--json", "lib.so"]) == 1
     assert json.loads(capsys.readouterr().out)["exports"] == [EVIL]
+
+
+def test_log_lines_do_nothing_to_a_terminal(fixtures, tmp_path, run_python):
+    evil = EVIL.replace("/", "")
+    library = tmp_path / f"ä{evil}.so"
+    shutil.copy(fixtures / "add_two.so", library)
+    source = "import sys, onnx_light_ort_host as ort; ort.SessionOptions().register_custom_ops_library(sys.argv[1])"
+    line = run_python(source, library).stderr
+    # Of what is not printable, control characters alone do something.
+    wanted = ESCAPED.replace(r"\t", "\t").replace(r"\u202e", "\u202e").replace(r"\r", r"\x0d")
+    assert f"ä{wanted}.so: unaudited" in line
+    assert line.count("\n") == 1
 
 
 # Ctrl-C comes while the module given first is looked for; the rest is the command line.

@@ -3,9 +3,12 @@
 
 #include <sys/uio.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <string>
 
 namespace ort_host {
 namespace {
@@ -29,8 +32,50 @@ const char* SeverityName(int severity) noexcept {
   }
 }
 
+bool IsControl(const char* at) noexcept {
+  const auto byte = static_cast<unsigned char>(*at);
+  // The control characters of Latin-1 are 0xC2 0x80 to 0xC2 0x9F in UTF-8.
+  return (byte < 0x20 && byte != '\t') || byte == 0x7F || (byte == 0xC2 && (at[1] & 0xE0) == 0x80);
+}
+
+bool HasControls(const char* text) noexcept {
+  for (; *text != '\0'; ++text) {
+    if (IsControl(text)) return true;
+  }
+  return false;
+}
+
+/// Text on one line that does nothing to a terminal: it comes from models and libraries, and may hold false lines.
+std::string Escaped(const char* text) {
+  std::string result;
+  for (; *text != '\0'; ++text) {
+    if (*text == '\n') {
+      result += "\\n";
+    } else if (IsControl(text)) {
+      if (static_cast<unsigned char>(*text) == 0xC2) ++text;
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned char>(*text));
+      result += code;
+    } else {
+      result += *text;
+    }
+  }
+  return result;
+}
+
 /// One system call, so that lines of several threads do not mix.
 void WriteLine(const char* head, const char* message, const char* tail) noexcept {
+  std::array<std::string, 3> escaped;
+  std::size_t i = 0;
+  for (const char** part : {&head, &message, &tail}) {
+    if (!HasControls(*part)) continue;
+    try {
+      escaped[i] = Escaped(*part);
+      *part = escaped[i++].c_str();
+    } catch (const std::bad_alloc&) {
+      *part = "(no memory for a line with control characters)";
+    }
+  }
   char newline = '\n';
   iovec parts[] = {{const_cast<char*>(head), std::strlen(head)},
                    {const_cast<char*>(message), std::strlen(message)},

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 from .cli_session import open_session
 from .process import inspect_library, support_matrix
-from .terminal import shown
+from .terminal import shown, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def explain(arguments: argparse.Namespace) -> int:
         picture = draw(rows, session.get_inputs(), session.get_outputs(), os.path.basename(arguments.model))
         with open(arguments.svg, "w", encoding="utf-8") as file:
             file.write(picture)
-        print(f"written: {shown(arguments.svg)}", file=sys.stderr)
+        tell(f"written: {arguments.svg}")
     print(json.dumps([row.asdict() for row in rows], indent=1) if arguments.json else assignment_table(rows))
     return 0
 
