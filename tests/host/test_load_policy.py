@@ -88,6 +88,20 @@ def test_a_root_that_is_not_there_allows_nothing(library, tmp_path):
     refused(library, "the policy allows other folders only")
 
 
+@pytest.mark.parametrize("roots", [[], (), iter(())])
+def test_a_list_without_roots_allows_nothing(library, roots):
+    ort.set_load_policy(ort.LoadPolicy(allowed_roots=roots))
+    assert ort.get_load_policy().allowed_roots == ()
+    refused(library, "the policy allows no folder at all")
+
+
+def test_no_list_of_roots_allows_every_place(library):
+    ort.set_load_policy(ort.LoadPolicy(allowed_roots=None))
+    assert ort.get_load_policy() == ort.LoadPolicy()
+    assert ort.get_load_policy().allowed_roots is None
+    register(library)
+
+
 def test_a_relative_root_is_of_the_moment_it_is_set(library, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ort.set_load_policy(ort.LoadPolicy(allowed_roots=["allowed"]))

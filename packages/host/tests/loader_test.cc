@@ -189,15 +189,18 @@ void TestPolicy() {
   CHECK(RefuseByPolicy(policy, path, path).empty());
   fs::permissions(g_scratch, fs::perms::others_write | fs::perms::sticky_bit, fs::perm_options::remove);
   policy = {};
-  policy.allowed_roots = {g_scratch};
+  policy.allowed_roots.emplace({g_scratch.string()});
   CHECK(RefuseByPolicy(policy, path, path).empty());
-  policy.allowed_roots = {g_scratch.string() + "/"};
+  policy.allowed_roots.emplace({g_scratch.string() + "/"});
   CHECK(RefuseByPolicy(policy, path, path).empty());
   // A root is a folder, not the beginning of a name.
   fs::create_directory(g_scratch / "pol");
-  policy.allowed_roots = {g_scratch / "pol"};
+  policy.allowed_roots.emplace({(g_scratch / "pol").string()});
   CHECK(Contains(RefuseByPolicy(policy, path, path), "other folders"));
-  policy.allowed_roots = {""};
+  // A list that was computed and came out empty opens no door.
+  policy.allowed_roots.emplace();
+  CHECK(Contains(RefuseByPolicy(policy, path, path), "allows no folder at all"));
+  policy.allowed_roots.emplace(1, "");
   CHECK(CHECK_THROWS(HostError, SetLoadPolicy(policy)).code() == ORT_INVALID_ARGUMENT);
 }
 
@@ -205,10 +208,10 @@ void TestARelativeRootIsOfTheMomentItIsSet() {
   const fs::path before = fs::current_path();
   fs::current_path(g_scratch);
   LoadPolicy policy;
-  policy.allowed_roots = {"inner"};
+  policy.allowed_roots.emplace(1, "inner");
   SetLoadPolicy(policy);
   fs::current_path(before);
-  CHECK(GetLoadPolicy().allowed_roots.front() == (g_scratch / "inner").string());
+  CHECK(GetLoadPolicy().allowed_roots->front() == (g_scratch / "inner").string());
   SetLoadPolicy({});
 }
 

@@ -52,6 +52,17 @@ bool MayBeFolder(fs::path path) {
   return !fs::exists(path, failed) || fs::is_directory(path, failed);
 }
 
+void MakeAbsolute(std::vector<std::string>& roots) {
+  for (std::string& root : roots) {
+    std::error_code failed;
+    const fs::path absolute = fs::absolute(root, failed);  // of today's working directory
+    if (root.empty() || failed || !MayBeFolder(absolute)) {
+      throw HostError(ORT_INVALID_ARGUMENT, "load policy: an allowed root must be a folder, got '" + root + "'");
+    }
+    root = absolute.string();
+  }
+}
+
 }  // namespace
 
 std::string RefuseByOwner(const std::string& resolved) {
@@ -73,14 +84,7 @@ std::string RefuseByOwner(const std::string& resolved) {
 }
 
 void SetLoadPolicy(LoadPolicy policy) {
-  for (std::string& root : policy.allowed_roots) {
-    std::error_code failed;
-    const fs::path absolute = fs::absolute(root, failed);  // of today's working directory
-    if (root.empty() || failed || !MayBeFolder(absolute)) {
-      throw HostError(ORT_INVALID_ARGUMENT, "load policy: an allowed root must be a folder, got '" + root + "'");
-    }
-    root = absolute.string();
-  }
+  if (policy.allowed_roots) MakeAbsolute(*policy.allowed_roots);
   const std::lock_guard lock(Shared().mutex);
   Shared().policy = std::move(policy);
 }
@@ -110,13 +114,14 @@ std::string RefuseByPolicy(const LoadPolicy& policy, const std::string& given, c
     const std::string link = FirstLink(given);
     if (!link.empty()) return "the policy follows no symbolic links, and " + link + " is one (to " + resolved + ")";
   }
-  if (!policy.allowed_roots.empty()) {
-    const bool is_allowed =
-        std::any_of(policy.allowed_roots.begin(), policy.allowed_roots.end(), [&](const auto& root) {
-          std::error_code missing;
-          const fs::path canonical = fs::canonical(root, missing);
-          return !missing && IsInside(resolved, canonical);
-        });
+  if (policy.allowed_roots) {
+    const std::vector<std::string>& roots = *policy.allowed_roots;
+    if (roots.empty()) return "the policy allows no folder at all, got " + resolved;
+    const bool is_allowed = std::any_of(roots.begin(), roots.end(), [&](const auto& root) {
+      std::error_code missing;
+      const fs::path canonical = fs::canonical(root, missing);
+      return !missing && IsInside(resolved, canonical);
+    });
     if (!is_allowed) return "the policy allows other folders only, got " + resolved;
   }
   return policy.require_owner ? RefuseByOwner(resolved) : "";

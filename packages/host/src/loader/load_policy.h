@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,9 @@ namespace ort_host {
 
 /// Where libraries may come from. Checked before anything of a library is opened.
 struct LoadPolicy {
-  std::vector<std::string> allowed_roots;  ///< empty: anywhere. Compared after links are resolved
-  bool follow_links = true;                ///< false: a path with a symbolic link in it is refused
+  /// Compared after links are resolved. None given: anywhere; an empty list: nowhere.
+  std::optional<std::vector<std::string>> allowed_roots;
+  bool follow_links = true;       ///< false: a path with a symbolic link in it is refused
   bool require_owner = false;     ///< true: only this user and root may write what is loaded, or put another file there
   bool audited_only = false;      ///< true: only libraries on the shipped list
   bool provide_api_base = false;  ///< true: libraries may import OrtGetApiBase, and get this host's

@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.optional cimport optional
 from libcpp.pair cimport pair
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -149,7 +150,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
     const char* BuildInfo() noexcept
 
     cdef cppclass LoadPolicy:
-        vector[string] allowed_roots
+        optional[vector[string]] allowed_roots
         cbool follow_links
         cbool require_owner
         cbool audited_only

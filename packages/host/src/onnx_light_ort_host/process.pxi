@@ -50,8 +50,11 @@ def checked_findings():
 
 def set_load_policy(policy):
     cdef engine.LoadPolicy native
-    for root in policy.allowed_roots:
-        native.allowed_roots.push_back(path_bytes(root))
+    cdef vector[string] roots
+    if policy.allowed_roots is not None:
+        for root in policy.allowed_roots:
+            roots.push_back(path_bytes(root))
+        native.allowed_roots = roots
     native.follow_links = policy.follow_links
     native.require_owner = policy.require_owner
     native.audited_only = policy.audited_only
@@ -63,7 +66,7 @@ def set_load_policy(policy):
 def get_load_policy():
     cdef engine.LoadPolicy native = engine.GetLoadPolicy()
     return LoadPolicy(
-        texts(native.allowed_roots), native.follow_links, native.require_owner, native.audited_only, native.unload,
+        texts(native.allowed_roots.value()) if native.allowed_roots.has_value() else None, native.follow_links, native.require_owner, native.audited_only, native.unload,
         native.provide_api_base)
 
 

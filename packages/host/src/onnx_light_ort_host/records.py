@@ -226,7 +226,7 @@ class LoadPolicy(Record):
     ----------
     allowed_roots : sequence of path, optional
         Directories; a library elsewhere is refused. Compared after links are resolved. A relative one starts at the
-        working directory of the moment when the policy is set. Empty: anywhere.
+        working directory of the moment when the policy is set. None, the default: anywhere. An empty sequence: nowhere.
     follow_links : bool, optional
         False refuses a path with a symbolic link in it.
     require_owner : bool, optional
@@ -244,7 +244,7 @@ class LoadPolicy(Record):
     """
 
     __slots__ = ("allowed_roots", "follow_links", "require_owner", "audited_only", "unload", "provide_api_base")
-    allowed_roots: tuple[str, ...]
+    allowed_roots: tuple[str, ...] | None
     follow_links: bool
     require_owner: bool
     audited_only: bool
@@ -253,7 +253,7 @@ class LoadPolicy(Record):
 
     def __init__(
         self,
-        allowed_roots: object = (),
+        allowed_roots: object = None,
         follow_links: bool = True,
         require_owner: bool = False,
         audited_only: bool = False,
@@ -263,13 +263,15 @@ class LoadPolicy(Record):
         from os import PathLike, fsdecode
 
         # The letters of a path are paths too, and "/" allows everything.
-        if isinstance(allowed_roots, (str, bytes, PathLike)) or not hasattr(allowed_roots, "__iter__"):
-            raise TypeError(f"LoadPolicy: allowed_roots must be a sequence of paths, got {allowed_roots!r}")
-        roots = []
-        for root in allowed_roots:
-            if not isinstance(root, (str, bytes, PathLike)):
-                raise TypeError(f"LoadPolicy: allowed_roots must be paths, got {root!r}")
-            roots.append(fsdecode(root))
+        roots = None
+        if allowed_roots is not None:
+            if isinstance(allowed_roots, (str, bytes, PathLike)) or not hasattr(allowed_roots, "__iter__"):
+                raise TypeError(f"LoadPolicy: allowed_roots must be a sequence of paths, got {allowed_roots!r}")
+            roots = []
+            for root in allowed_roots:
+                if not isinstance(root, (str, bytes, PathLike)):
+                    raise TypeError(f"LoadPolicy: allowed_roots must be paths, got {root!r}")
+                roots.append(fsdecode(root))
         flags = {
             "follow_links": follow_links,
             "require_owner": require_owner,
@@ -280,4 +282,4 @@ class LoadPolicy(Record):
         for name, value in flags.items():
             if not isinstance(value, bool):  # "no" would count as yes
                 raise TypeError(f"LoadPolicy: {name} must be True or False, got {value!r}")
-        super().__init__(tuple(roots), *flags.values())
+        super().__init__(None if roots is None else tuple(roots), *flags.values())
