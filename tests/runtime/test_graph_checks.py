@@ -143,4 +143,4 @@ def test_sparse_initializers_are_refused_by_name(dump: Any) -> None:
     )
     answer = dump(model)
     assert answer["code"] == "NotImplemented"
-    assert "sparse initializers" in answer["error"]
+    assert "graph.sparse_initializer[0]: 'few': sparse initializers are not supported" in answer["error"]

@@ -68,22 +68,21 @@ std::shared_ptr<const MappedFile> ExternalFiles::Open(const std::string& locatio
   if (file) return file;
 
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kInvalidGraph, "external data: " + what + ", got '" + location + "'");
+    throw Error(ErrorCode::kInvalidGraph, what + ", got '" + location + "'");
   };
   if (folder_.empty()) {
-    throw Error(
-        ErrorCode::kNoSuchFile,
-        "external data: the model was given as bytes, so its external file cannot be found, got '" + location + "'");
+    throw Error(ErrorCode::kNoSuchFile,
+                "the model was given as bytes, so its external file cannot be found, got '" + location + "'");
   }
   const std::filesystem::path relative(location);
-  if (location.empty() || relative.is_absolute()) refuse("the location must be a relative path");
+  if (relative.is_absolute()) refuse("the location must be a relative path");
   if (std::find(relative.begin(), relative.end(), "..") != relative.end()) refuse("the location must not contain '..'");
 
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::canonical(folder_, error);
-  if (error) FailFile(folder_, "the folder of external data cannot be opened: " + error.message());
+  if (error) FailFile(folder_, "the folder cannot be opened: " + error.message());
   const std::filesystem::path target = std::filesystem::canonical(folder / relative, error);
-  if (error) FailFile(folder / relative, "the file of external data cannot be opened: " + error.message());
+  if (error) FailFile(folder / relative, "the file cannot be opened: " + error.message());
   const auto inside = std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
   if (inside.first != folder.end()) refuse("the location leads out of the model's folder through a link");
   file = std::make_shared<MappedFile>(target);

@@ -31,8 +31,8 @@ class ExternalFiles {
  public:
   explicit ExternalFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// The file at `location`, a path relative to the folder. Throws Error: kInvalidProtobuf if the location is absolute,
-  /// has a `..` or leads out of the folder through a link, kNoSuchFile if there is no such file or no folder.
+  /// The file at `location`, a path relative to the folder, not empty. Throws Error: kInvalidGraph if the location is
+  /// absolute, has a `..` or leads out of the folder through a link, kNoSuchFile if there is no such file or no folder.
   std::shared_ptr<const MappedFile> Open(const std::string& location);
 
  private:

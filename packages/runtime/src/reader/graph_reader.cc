@@ -12,6 +12,20 @@ namespace {
   throw Error(ErrorCode::kNotImplemented, cursor.Path() + ": " + what + " are not supported");
 }
 
+/// A sparse initializer is called as its values are.
+[[noreturn]] void FailSparse(WireCursor sparse) {
+  const WireCursor place = sparse;
+  std::string name;
+  while (sparse.Next()) {
+    if (sparse.field() != 1) continue;
+    WireCursor values = sparse.Message("values");
+    while (values.Next()) {
+      if (values.field() == 8) name = values.String("name");
+    }
+  }
+  FailUnsupported(place, "'" + name + "': sparse initializers");
+}
+
 template <class T>
 int64_t NextIndex(const std::vector<T>& list) {
   return static_cast<int64_t>(list.size());
@@ -280,7 +294,7 @@ void GraphReader::ReadGraph(WireCursor cursor, GraphDef& graph) {
         graph.value_info.push_back(ReadValueInfo(cursor.Message("value_info", NextIndex(graph.value_info))));
         break;
       case 15:
-        FailUnsupported(cursor.Message("sparse_initializer"), "sparse initializers");
+        FailSparse(cursor.Message("sparse_initializer", 0));
       default:
         break;
     }

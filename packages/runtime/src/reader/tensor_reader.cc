@@ -52,8 +52,8 @@ struct TensorHeader {
                          {kDoubleData, "double_data", WireType::kFixed64}, {kUint64Data, "uint64_data"}};
   bool is_external = false;
   std::string location;
-  int64_t offset = 0;
-  std::optional<int64_t> length;
+  std::optional<std::string> offset;  // numbers as they were written: the tensor's name may come behind them
+  std::optional<std::string> length;
 
   DataField* Find(uint32_t number) {
     for (DataField& field : fields) {
@@ -110,15 +110,16 @@ void ReadDims(WireCursor& cursor, const ReaderLimits& limits, std::vector<int64_
 }
 
 /// The message itself is whole; what it says of a file is wrong.
-[[noreturn]] void FailExternal(const WireCursor& cursor, const std::string& what) {
-  throw Error(ErrorCode::kInvalidGraph, cursor.Path() + ": external data: " + what);
+[[noreturn]] void FailExternal(const WireCursor& cursor, const TensorHeader& header, const std::string& what,
+                               ErrorCode code = ErrorCode::kInvalidGraph) {
+  throw Error(code, cursor.Path() + ": tensor '" + header.name + "': external data: " + what);
 }
 
-int64_t ParseNumber(const WireCursor& cursor, const std::string& key, const std::string& text) {
+int64_t ParseNumber(const WireCursor& cursor, const TensorHeader& header, const char* key, const std::string& text) {
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    FailExternal(cursor, "'" + key + "' must be a number of bytes, got '" + text + "'");
+    FailExternal(cursor, header, std::string(key) + " must be a number of bytes, got '" + text + "'");
   }
   return value;
 }
@@ -131,8 +132,8 @@ void ReadExternalEntry(WireCursor entry, TensorHeader& header) {
     if (entry.field() == 2) value = entry.String("value");
   }
   if (key == "location") header.location = value;
-  if (key == "offset") header.offset = ParseNumber(entry, key, value);
-  if (key == "length") header.length = ParseNumber(entry, key, value);
+  if (key == "offset") header.offset = value;
+  if (key == "length") header.length = value;
 }
 
 TensorHeader ReadHeader(WireCursor cursor, const ReaderLimits& limits) {
@@ -307,19 +308,27 @@ void DecodeField(const WireCursor& cursor, const DataField& field, Tensor& tenso
 
 Tensor MapExternal(const WireCursor& cursor, const TensorHeader& header, ElementType type, std::size_t bytes,
                    ExternalFiles& files, std::shared_ptr<const ExternalData>& external) {
-  if (type == ElementType::kString) FailExternal(cursor, "strings cannot lie in an external file");
-  if (header.length && static_cast<uint64_t>(*header.length) != bytes) {
-    FailExternal(cursor,
-                 "the tensor needs " + std::to_string(bytes) + " bytes, got length " + std::to_string(*header.length));
+  if (type == ElementType::kString) FailExternal(cursor, header, "strings cannot lie in an external file");
+  const int64_t signed_offset = header.offset ? ParseNumber(cursor, header, "offset", *header.offset) : 0;
+  if (header.length && static_cast<uint64_t>(ParseNumber(cursor, header, "length", *header.length)) != bytes) {
+    FailExternal(cursor, header,
+                 std::string(conversions::Name(type)) + conversions::FormatExtents(header.dims) + " needs " +
+                     std::to_string(bytes) + " bytes, got length " + *header.length);
   }
-  const std::shared_ptr<const MappedFile> file = files.Open(header.location);
-  const auto offset = static_cast<uint64_t>(header.offset);
+  if (header.location.empty()) FailExternal(cursor, header, "location is missing");
+  std::shared_ptr<const MappedFile> file;
+  try {
+    file = files.Open(header.location);
+  } catch (const Error& error) {
+    FailExternal(cursor, header, error.what(), error.code());
+  }
+  const auto offset = static_cast<uint64_t>(signed_offset);
   if (offset > file->size() || bytes > file->size() - offset) {
-    FailExternal(cursor, "offset " + std::to_string(offset) + " and " + std::to_string(bytes) +
-                             " bytes lie past the end of '" + header.location + "', which has " +
-                             std::to_string(file->size()));
+    FailExternal(cursor, header,
+                 "offset " + std::to_string(offset) + " and " + std::to_string(bytes) + " bytes lie past the end of '" +
+                     header.location + "', which has " + std::to_string(file->size()));
   }
-  external = std::make_shared<ExternalData>(ExternalData{header.location, header.offset, bytes});
+  external = std::make_shared<ExternalData>(ExternalData{header.location, signed_offset, bytes});
   std::byte* data = file->data() + offset;
   const bool copies = bytes == 0 || type == ElementType::kBool || !conversions::IsAlignedFor(type, data);
   if (!copies) {
@@ -337,7 +346,7 @@ Tensor MapExternal(const WireCursor& cursor, const TensorHeader& header, Element
 NamedTensor ReadTensor(WireCursor cursor, const ReaderLimits& limits, ExternalFiles& files) {
   TensorHeader header = ReadHeader(cursor, limits);
   NamedTensor out;
-  out.name = std::move(header.name);
+  out.name = header.name;
   const std::string label = "tensor '" + out.name + "': ";
 
   const auto type = conversions::FromOnnx(header.data_type);
