@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_light_ort_host as ort
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 
 def model_of(nodes, inputs, outputs, initializers=()) -> bytes:
@@ -141,3 +141,57 @@ def test_strings_between_nodes_count_against_the_limit():
     session = ort.InferenceSession(model_of(nodes, ["x"], ["y"]), options)
     for _ in range(3):
         assert session.run(None, {"x": x})[0].tolist() == [1] * 10_000
+
+
+@pytest.mark.parametrize("mask", [[False, True], [True, True]])
+def test_a_mask_is_not_lost(mask):
+    session = ort.InferenceSession(ADD)
+    x = np.ma.array([1, 2], np.float32, mask=mask)
+    with pytest.raises(
+        ort.InvalidArgument, match=r"input 'x': expected an array without masked elements, got a masked"
+    ):
+        session.run(None, {"x": x})
+    assert session.run(None, {"x": x.filled(0)})[0].tolist() == (2 * x.filled(0)).tolist()
+
+
+@pytest.mark.parametrize("mask", [np.ma.nomask, [False, False]])
+def test_a_mask_that_hides_nothing_is_no_mistake(mask):
+    x = np.ma.array([1, 2], np.float32, mask=mask)
+    assert ort.InferenceSession(ADD).run(None, {"x": x})[0].tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("op_type", ["Range", "ConstantOfShape", "Expand"])
+def test_memory_that_is_not_there_is_named_with_its_bytes(op_type):
+    nodes = {
+        "Range": "a = Constant <value_int = 0> () d = Constant <value_int = 1> () y = Range (a, n, d)",
+        "ConstantOfShape": "one = Constant <value_ints = [1]> () s = Reshape (n, one) y = ConstantOfShape"
+        " <value = int64[1] {7}> (s)",
+        "Expand": "one = Constant <value_ints = [1]> () s = Reshape (n, one) v = Constant <value_int = 3> ()"
+        " y = Expand (v, s)",
+    }
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 21]> g (int64 n) => (int64[M] y) {{ {nodes[op_type]} }}'
+    )
+    session = ort.InferenceSession(model.SerializeToString())
+    for n in (10**15, 10**17):  # more than a process can address
+        with pytest.raises(
+            ort.RuntimeException, match=rf"\({op_type}\): out of memory: needs {8 * n} bytes"
+        ) as failure:
+            session.run(None, {"n": np.array(n)})
+        assert str(failure.value).startswith("node ")
+    assert session.run(None, {"n": np.array(3)})[0].size == 3
+
+
+def test_an_output_that_is_not_as_declared_is_a_warning(capfd):
+    def run(declared):
+        text = f"(float[N, M] x) => (float[{declared}] y, float[A, B] z) {{ y = Neg (x) z = Abs (x) }}"
+        model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> g {text}')
+        session = ort.InferenceSession(model.SerializeToString())
+        capfd.readouterr()
+        assert session.run(["y"], {"x": np.ones((2, 3), np.float32)})[0].shape == (2, 3)
+        return capfd.readouterr().err
+
+    assert run("2, 3") == run("A, 3") == run("N, M") == ""
+    said = run("2, 4")
+    assert len(said.splitlines()) == 1
+    assert "output 'y': the model declares tensor(float) [2, 4], the run gave tensor(float) [2, 3]" in said

@@ -83,6 +83,71 @@ def test_products_with_external_weights_are_right(tmp_path: Path) -> None:
         list(pool.map(run, [1, 2, 5, 9, 17, 33]))
 
 
+@pytest.mark.parametrize("op_type", ["MatMul", "Gemm"])
+def test_weights_that_are_packed_later_are_charged(op_type: str, model: Path, run_python: Any, tmp_path: Path) -> None:
+    """A sparse file costs its author nothing: what packing it takes meets the limit, in every run."""
+    source = """
+import sys
+import numpy as np
+import onnx_light_ort_host as ort
+
+def peak():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:"))
+
+options = ort.SessionOptions()
+options.memory_limit_bytes = 64 << 20
+session = ort.InferenceSession(sys.argv[1], options)
+before = peak()
+for _ in range(2):
+    try:
+        session.run(None, {"x": np.zeros((1, 16384), np.float32)})
+    except ort.Fail as error:
+        print(error)
+assert peak() - before < 32 << 20, f"{peak() - before >> 20} MiB were taken"
+"""
+    import onnx
+
+    large = onnx.load(model, load_external_data=False)
+    if op_type == "Gemm":  # the first node takes no weights, the second one is left
+        large.graph.node[0].CopyFrom(helper.make_node("Identity", ["x"], ["y"]))
+    model.write_bytes(large.SerializeToString())
+    said = run_python(source, model).stdout.splitlines()
+    assert len(said) == 2
+    for line in said:
+        assert f"({op_type}): packed weights: needs {4 * ROWS * COLUMNS} bytes, over the memory limit of" in line
+
+
+def test_packed_weights_are_charged_once(tmp_path: Path) -> None:
+    """At the limit and one byte beyond; three runs hold the weights that the first one packed."""
+    from onnx_light_ort_host import Fail, InferenceSession, SessionOptions
+
+    w = np.arange(64 * 96, dtype=np.float32).reshape(64, 96)  # whole panels, whatever the instruction set
+    w.tofile(tmp_path / "w.bin")
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=w.shape, data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value="w.bin")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 64])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 96])
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [x], [y], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    options = SessionOptions()
+
+    def session_of(limit: int) -> InferenceSession:
+        options.memory_limit_bytes = limit
+        return InferenceSession(str(tmp_path / "m.onnx"), options)
+
+    one = np.ones((1, 64), np.float32)
+    session = session_of(w.nbytes + 96 * 4)
+    for _ in range(3):
+        np.testing.assert_allclose(session.run(None, {"x": one})[0], one @ w, rtol=1e-5)
+    with pytest.raises(Fail, match=r"\(MatMul\): .*over the memory limit"):
+        session.run(None, {"x": np.ones((2, 64), np.float32)})
+    for _ in range(2):
+        with pytest.raises(Fail, match=r"\(MatMul\): packed weights: .*over the memory limit"):
+            session_of(w.nbytes + 96 * 4 - 1).run(None, {"x": one})
+
+
 def test_more_than_two_gigabytes(tmp_path: Path) -> None:
     """Sizes and offsets beyond 31 and 32 bits; the file is sparse."""
     from onnx_light_ort_host import InferenceSession

@@ -79,3 +79,100 @@ def test_text_that_doubles_in_a_loop_meets_the_limit():
     }"""
     with pytest.raises(ort.Fail, match=r"StringConcat\): text of strings: needs \d+ bytes, over the memory limit"):
         session_of(text, 1 << 20).run(None, {"x": np.array([LONG], object)})
+
+
+# Each makes 256 MB of text from 1 MB that is fed, or from little more.
+GROWING = {
+    "Expand": "{ n = Constant <value_ints = [256]> () y = Expand (x, n) }",
+    "Tile": "{ n = Constant <value_ints = [256]> () y = Tile (x, n) }",
+    "Gather": """{
+        n = Constant <value_ints = [256]> () i = ConstantOfShape <value = int64[1] {0}> (n) y = Gather (x, i)
+    }""",
+    "GatherElements": """{
+        n = Constant <value_ints = [256]> () i = ConstantOfShape <value = int64[1] {0}> (n) y = GatherElements (x, i)
+    }""",
+    "GatherND": """{
+        n = Constant <value_ints = [256, 1]> () i = ConstantOfShape <value = int64[1] {0}> (n) y = GatherND (x, i)
+    }""",
+    "Concat": f"{{ y = Concat <axis = 0> ({', '.join(['x'] * 256)}) }}",
+    "Pad": """{
+        p = Constant <value_ints = [0, 255]> () y = Pad (x, p, x)
+    }""",
+    "Where": """{
+        n = Constant <value_ints = [256]> () c = ConstantOfShape <value = int64[1] {1}> (n)
+        b = Cast <to = 9> (c) y = Where (b, x, x)
+    }""",
+    "StringConcat": """{
+        a = StringConcat (x, x) b = StringConcat (a, a) c = StringConcat (b, b) d = StringConcat (c, c)
+        e = StringConcat (d, d) f = StringConcat (e, e) g = StringConcat (f, f) y = StringConcat (g, g)
+    }""",
+    "Scan": """{
+        n = Constant <value_ints = [256, 1]> () i = ConstantOfShape (n)
+        y2 = Scan <num_scan_inputs = 1, body = b (float[1] s) => (string[1] t) { t = Identity (x) }> (i)
+        flat = Constant <value_ints = [-1]> () y = Reshape (y2, flat)
+    }""",
+}
+
+CHILD = """
+import sys
+import numpy as np
+import onnx_light_ort_host as ort
+
+def peak():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:"))
+
+options = ort.SessionOptions()
+options.memory_limit_bytes = 8 << 20
+session = ort.InferenceSession(sys.argv[1], options)
+feeds = {"x": np.array(["x" * 1_000_000], object)}
+before = peak()
+try:
+    session.run(None, feeds)
+except ort.Fail as error:
+    print(error)
+else:
+    print("no error")
+assert peak() - before < 24 << 20, f"{peak() - before >> 20} MiB were taken"
+"""
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_text_is_not_taken_before_it_is_charged(name, run_python, tmp_path):
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 21]> g (string[1] x) => (string[M] y) {GROWING[name]}'
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    message = run_python(CHILD, tmp_path / "m.onnx").stdout
+    assert f"({name})" in message
+    assert "over the memory limit of 8388608 bytes" in message
+
+
+# Nodes, and the text that they make from two strings of 100 bytes.
+MOVING = {
+    "Transpose": ("y = Transpose (x)", 200),
+    "Slice": ("s = Constant <value_ints = [0]> () e = Constant <value_ints = [1]> () y = Slice (x, s, e)", 100),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_moved_text_at_the_limit_and_beyond(name):
+    nodes, size = MOVING[name]
+    x = np.array([[LONG], ["z" * 100]], object)
+    text = f"(string[N, M] x) => (string[A, B] y) {{ {nodes} }}"
+    expected = session_of(text, None).run(None, {"x": x})[0]
+    size += expected.size * ELEMENT
+    for _ in range(2):
+        assert session_of(text, size).run(None, {"x": x})[0].tolist() == expected.tolist()
+    with pytest.raises(ort.Fail, match=rf"\({name}\): text of strings: .* over the memory limit of {size - 1} bytes"):
+        session_of(text, size - 1).run(None, {"x": x})
+
+
+def test_constants_are_not_folded_into_text_without_end(run_python, tmp_path):
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 21]> g (string[1] x) => (string[M] y, string[1] z) {'
+        f'c = Constant <value_strings = ["{"c" * 1_000_000}"]> () n = Constant <value_ints = [256]> ()'
+        "y = Expand (c, n) z = Identity (x) }"
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    assert "(Expand): text of strings" in run_python(CHILD, tmp_path / "m.onnx").stdout

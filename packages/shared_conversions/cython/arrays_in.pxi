@@ -33,6 +33,10 @@ cdef cnp.ndarray as_array(object value, const TensorSpec* spec):
     """Returns an array of any dtype and layout that shares memory with `value`, or holds a copy of a list."""
     where = spec.where.decode()
     if isinstance(value, np.ndarray):
+        if type(value) is not np.ndarray and np.ma.is_masked(value):
+            raise ConversionError(
+                f"{where}: expected an array without masked elements, got a masked array: its mask would be lost; "
+                "give what value.filled(...) returns")
         return value
     if isinstance(value, np.generic):
         return np.asarray(value)
@@ -137,7 +141,7 @@ cdef int borrow_slowly(object value, const TensorSpec* spec, ArrayView* view) ex
 
 cdef int borrow(PyObject* value, const TensorSpec* spec, ArrayView* view) except -1:
     cdef cnp.ndarray array
-    if cnp.PyArray_Check(<object>value):
+    if cnp.PyArray_CheckExact(<object>value):  # a kind of array, as a masked one, is looked at more closely
         array = <cnp.ndarray>value
         if (
             cnp.PyArray_TYPE(array) == direct_numbers[<int>spec.type]

@@ -6,26 +6,30 @@
 #include <new>
 
 #include "conversions/checked_size.h"
+#include "conversions/out_of_memory.h"
 #include "conversions/shape.h"
 
 namespace conversions {
 
 OwnedBuffer AllocateBuffer(std::size_t bytes) {
   if (bytes == 0) return {};
-  if (bytes > std::numeric_limits<std::size_t>::max() - kBufferAlignment) throw std::bad_alloc();
+  if (bytes > std::numeric_limits<std::size_t>::max() - kBufferAlignment) throw OutOfMemory(bytes);
   // Not aligned_alloc: it takes multiples of the alignment only, and a sanitizer would not see the real end.
   void* data = nullptr;
-  if (posix_memalign(&data, kBufferAlignment, bytes) != 0) throw std::bad_alloc();
+  if (posix_memalign(&data, kBufferAlignment, bytes) != 0) throw OutOfMemory(bytes);
   return {data, bytes, std::shared_ptr<void>(data, std::free)};
 }
 
 OwnedBuffer AllocateStrings(std::size_t count) {
   if (count == 0) return {};
   if (count > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(std::string)) {
-    throw std::bad_alloc();
+    throw OutOfMemory(std::numeric_limits<std::size_t>::max());
   }
-  std::shared_ptr<std::string[]> strings(new std::string[count]);
-  return {strings.get(), count * sizeof(std::string), strings};
+  const std::size_t bytes = count * sizeof(std::string);
+  auto* const made = new (std::nothrow) std::string[count];
+  if (made == nullptr) throw OutOfMemory(bytes);
+  std::shared_ptr<std::string[]> strings(made);
+  return {made, bytes, strings};
 }
 
 std::string CheckView(const BufferView& view, ElementType type, std::span<const int64_t> extents) {

@@ -58,3 +58,24 @@ def test_an_empty_sequence_has_no_position() -> None:
     session = session_of("g (seq(float[k]) s, int64 p) => (float[k] y) { y = SequenceAt (s, p) }")
     with pytest.raises(ort.InvalidArgument, match=r"input 1 \(position\): there is none in an empty sequence, got 0"):
         session.run(None, {"s": [], "p": np.array(0)})
+
+
+@pytest.mark.parametrize(
+    ("new_axis", "shapes", "message"),
+    [
+        (1, [(2,), (2,), (3,)], r"element 2 must have the extents of element 0, \[2\], got \[3\]"),
+        (1, [(2, 1), (2,)], r"element 1 must have the extents of element 0, \[2, 1\], got \[2\]"),
+        (0, [(2, 1), (5, 1), (2, 4)], r"element 2 must have .* \[2, 1\], in every axis but 0, got \[2, 4\]"),
+        (0, [(2,), (2, 1)], r"element 1 must have .* \[2\], in every axis but 0, got \[2, 1\]"),
+    ],
+)
+def test_an_element_that_cannot_be_joined_is_named_with_its_extents(new_axis, shapes, message) -> None:
+    text = f"g (seq(float) s) => (float y) {{ y = ConcatFromSequence <axis: int = 0, new_axis: int = {new_axis}> (s) }}"
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    model.graph.input[0].type.sequence_type.elem_type.tensor_type.ClearField("shape")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    session = ort.InferenceSession(model.SerializeToString())
+    fine = [np.ones(shapes[0], np.float32)] * 3
+    assert session.run(None, {"s": fine})[0].tolist() == (np.stack(fine) if new_axis else np.concatenate(fine)).tolist()
+    with pytest.raises(ort.InvalidArgument, match=rf"\(ConcatFromSequence\): input 0 \(input_sequence\): {message}"):
+        session.run(None, {"s": [np.ones(shape, np.float32) for shape in shapes]})

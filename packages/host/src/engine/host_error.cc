@@ -6,6 +6,7 @@
 #include <ort_abi/status_error.h>
 
 #include "adapters/status.h"
+#include "conversions/out_of_memory.h"
 #include "light/error.h"
 
 namespace ort_host {
@@ -19,6 +20,8 @@ void RethrowAsHostError() {
     throw HostError(ToOrtCode(error), error.what());
   } catch (const ort_abi::StatusError& error) {
     throw HostError(error.code(), error.what());
+  } catch (const conversions::OutOfMemory& error) {
+    throw HostError(ORT_RUNTIME_EXCEPTION, error.what());
   } catch (const std::bad_alloc&) {
     throw HostError(ORT_RUNTIME_EXCEPTION, "out of memory");
   } catch (const std::exception& error) {

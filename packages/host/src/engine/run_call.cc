@@ -70,6 +70,10 @@ void RunCall::Run() {
       if (!problem.empty()) throw HostError(ORT_INVALID_ARGUMENT, problem);
     }
     session.Run(*this);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const std::string differs = session.CheckOutput(i, outputs_[i]);
+      if (!differs.empty()) session_.impl().logger().Log(ORT_LOGGING_LEVEL_WARNING, differs.c_str());
+    }
     session.budget().Release(std::exchange(charged_, 0));
   } catch (const std::exception&) {
     session.budget().Release(std::exchange(charged_, 0));

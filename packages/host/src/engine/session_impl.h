@@ -22,6 +22,7 @@ class SessionImpl {
 
   light::Session& session() noexcept { return *session_; }
   const light::Session& session() const noexcept { return *session_; }
+  const LoggerAdapter& logger() const noexcept { return scope_->logger(); }
   const CustomOps& custom_ops() const noexcept { return *custom_ops_; }
   const std::vector<NodeArg>& inputs() const noexcept { return inputs_; }
   const std::vector<NodeArg>& outputs() const noexcept { return outputs_; }

@@ -32,6 +32,10 @@ class Session {
   /// the given type and extents.
   std::string CheckInput(std::size_t i, const Value& value) const;
 
+  /// Compares what a run gave as an output with the graph's declared extents. Returns "" or what differs, naming the
+  /// output, the declared and the actual type and extents.
+  std::string CheckOutput(std::size_t i, const Value& value) const;
+
   /// Runs once, on the session's pool. Inputs must have passed CheckInput. Safe from many threads.
   void Run(BoundaryIo& boundary);
   /// Convenience for native tests: feeds in, outputs out, everything checked.

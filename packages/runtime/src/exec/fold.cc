@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exec/text_meter.h"
 #include "light/error.h"
 #include "light/parallel.h"
 
@@ -78,6 +79,9 @@ bool FoldStep(const Graph& graph, const KernelRegistration& registration, Step& 
   // A Constant node has no input: its result is as large as what the model file already holds.
   const bool holds_its_result = step.inputs.empty();
   FoldContext context(step, constants, holds_its_result ? ~std::size_t{0} : std::max(input_bytes, kLargestResult));
+  MemoryBudget text_budget(holds_its_result ? MemoryBudget::kUnlimited : kLargestResult);
+  TextMeter meter(text_budget);
+  const TextScope scope(meter);
   try {
     step.kernel->Run(context);
   } catch (const Error&) {

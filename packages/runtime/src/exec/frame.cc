@@ -5,13 +5,14 @@
 #include <new>
 
 #include "conversions/buffer.h"
+#include "conversions/out_of_memory.h"
 #include "exec/address_sanitizer.h"
 
 namespace light {
 
 void* ScratchArena::Take(std::size_t bytes, MemoryBudget* budget) {
   constexpr std::size_t kAlignment = conversions::kBufferAlignment;
-  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment - kGuardBytes) throw std::bad_alloc();
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment - kGuardBytes) throw conversions::OutOfMemory(bytes);
   const std::size_t rounded = (bytes + kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
   if (used_ == 0 && overflow_.empty()) {
     wanted_ = wanted_ > rounded ? wanted_ : rounded;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "conversions/buffer.h"
+#include "conversions/out_of_memory.h"
 
 namespace light {
 
@@ -30,7 +31,7 @@ void GrowingBuffer::Free() noexcept {
 
 void GrowingBuffer::Grow(std::size_t bytes, MemoryBudget* budget, const char* what) {
   constexpr std::size_t kAlignment = conversions::kBufferAlignment;
-  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) throw std::bad_alloc();
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) throw conversions::OutOfMemory(bytes);
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   // The old block goes first: its content is not needed, and both together would double the peak.
   Free();
@@ -38,7 +39,7 @@ void GrowingBuffer::Grow(std::size_t bytes, MemoryBudget* budget, const char* wh
   data_ = std::aligned_alloc(kAlignment, rounded);
   if (data_ == nullptr) {
     if (budget != nullptr) budget->Release(rounded);
-    throw std::bad_alloc();
+    throw conversions::OutOfMemory(bytes);
   }
   budget_ = budget;
   capacity_ = rounded;

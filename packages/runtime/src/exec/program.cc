@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "conversions/out_of_memory.h"
 #include "exec/fold.h"
 #include "exec/frame.h"
 #include "exec/plan.h"
@@ -40,6 +41,8 @@ std::string StepLabel(const Graph& graph, const Assignment& assignment, const St
     const std::string message = error.what();
     if (message.find(label) != std::string::npos) throw;  // it says already where it was
     throw Error(error.code(), label + ": " + message, error.foreign_code());
+  } catch (const conversions::OutOfMemory& error) {
+    throw Error(ErrorCode::kRuntimeException, label + ": " + error.what());
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kRuntimeException, label + ": out of memory");
   } catch (const std::exception& error) {
@@ -258,15 +261,16 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
       if (--until_look == 0) [[unlikely]]
         until_look = cancellation->Look();
       if (step.is_hosted) parallel.Quiesce();
-      step.kernel->Run(context);
       if (step.makes_text) [[unlikely]]
-        context.ChargeText();
+        context.RunMakingText(*step.kernel);
+      else
+        step.kernel->Run(context);
       frame->scratch.Reset();
       for (const ValueId id : step.releases) {
         if (!frame->own[id].is_tensor()) frame->own[id].Reset();
       }
     }
-    impl_->CopyOutputs(*frame, boundary);
+    if (!impl_->plan.copies.empty()) context.Metered([&] { impl_->CopyOutputs(*frame, boundary); });
   } catch (const std::exception&) {
     const Step* step = context.step();
     frame.reset();  // a failed step may have left anything in it

@@ -89,6 +89,13 @@ std::string Session::CheckInput(std::size_t i, const Value& value) const {
   return "input '" + input.name + "': expected " + DescribeExpected(input.type) + ", got " + DescribeGiven(value);
 }
 
+std::string Session::CheckOutput(std::size_t i, const Value& value) const {
+  const GraphValue& output = graph().value(graph().outputs()[i]);
+  if (!value.is_tensor() || output.type.shape.Admits(value.tensor().dims())) return "";
+  return "output '" + output.name + "': the model declares " + DescribeExpected(output.type) + ", the run gave " +
+         DescribeGiven(value);
+}
+
 void Session::Run(BoundaryIo& boundary) { program_->Run(boundary, *pool_); }
 
 std::vector<Value> Session::Run(const std::vector<Value>& inputs) {

@@ -8,16 +8,6 @@ namespace {
 
 constexpr const char* kOutputBuffer = "output buffer";
 
-/// The text that strings have beside their elements: what does not fit into one.
-std::size_t TextBytes(const Tensor& strings) {
-  const std::size_t inline_capacity = std::string().capacity();
-  const auto* text = strings.Data<std::string>();
-  std::size_t bytes = 0;
-  for (int64_t i = 0; i < static_cast<int64_t>(strings.element_count()); ++i)
-    if (text[i].capacity() > inline_capacity) bytes += text[i].capacity();
-  return bytes;
-}
-
 /// Never destroyed: a library's static destructors may still run kernels.
 const Value& NoneValue() {
   static const Value* none = new Value();
@@ -43,15 +33,32 @@ void StepContext::Charge(std::size_t bytes, const char* what) {
   charged_ += bytes;
 }
 
-void StepContext::ChargeText() {
-  if (budget_ == nullptr || budget_->limit() == MemoryBudget::kUnlimited) return;
+void StepContext::RunMakingText(KernelBase& kernel) {
+  const std::size_t metered = Metered([&] { kernel.Run(*this); });
+  if (!IsLimited()) return;
+  std::size_t made = 0;
   for (std::size_t i = 0; i < step_->outputs.size(); ++i) {
     const ValueId id = step_->outputs[i];
     if (step_->output_types[i] != ElementType::kString || id == kNoValue) continue;
     const Placement::Kind kind = plan_.placements[id].kind;
     const Value& value = frame_.own[id];
-    if (kind != Placement::Kind::kView && value.is_tensor()) Charge(TextBytes(value.tensor()), "text of strings");
+    if (kind != Placement::Kind::kView && value.is_tensor()) made += TextBytes(value.tensor());
   }
+  // The meter sees neither what strings kept from an earlier run nor what the kernel threw away again.
+  if (made > metered) {
+    Charge(made - metered, "text of strings");
+  } else {
+    budget_->Release(metered - made);
+    charged_ -= metered - made;
+  }
+}
+
+void StepContext::MeteredParallelFor(int64_t total, double cost_per_unit, RangeFn body) {
+  parallel_.ParallelFor(total, cost_per_unit, [&](int64_t begin, int64_t end) {
+    TextScope scope(*text_);
+    body(begin, end);
+    scope.Settle();
+  });
 }
 
 Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dims) {

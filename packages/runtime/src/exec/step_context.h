@@ -4,6 +4,7 @@
 #include "exec/address_sanitizer.h"
 #include "exec/frame.h"
 #include "exec/plan.h"
+#include "exec/text_meter.h"
 #include "light/boundary_io.h"
 #include "light/runtime_context.h"
 
@@ -22,9 +23,25 @@ class StepContext final : public RuntimeContext {
 
   void Begin(const Step& step) noexcept { step_ = &step; }
   const Step* step() const noexcept { return step_; }
-  /// Charges the text of the step's strings, whose length is not known before the kernel has made them; their elements
-  /// were charged by Output.
-  void ChargeText();
+  /// Runs the kernel of a step that makes strings: their elements are charged by Output, their text here.
+  void RunMakingText(KernelBase& kernel);
+  /// Runs `work` and charges the text of the strings that it copies, until the run ends. Returns the bytes.
+  template <class Work>
+  std::size_t Metered(Work&& work) {
+    if (!IsLimited()) {
+      work();
+      return 0;
+    }
+    TextMeter meter(*budget_);
+    TextScope scope(meter);
+    text_ = &meter;
+    work();
+    text_ = nullptr;
+    scope.Settle();
+    const std::size_t bytes = meter.HandOver();
+    charged_ += bytes;
+    return bytes;
+  }
 
   std::size_t input_count() const noexcept override { return step_->inputs.size(); }
   std::size_t output_count() const noexcept override { return step_->outputs.size(); }
@@ -65,6 +82,8 @@ class StepContext final : public RuntimeContext {
   void OutputView(std::size_t i, std::size_t input, std::span<const int64_t> dims) override;
   void* TemporaryBuffer(std::size_t bytes) override { return frame_.scratch.Take(bytes, budget_); }
   void ParallelFor(int64_t total, double cost_per_unit, RangeFn body) override {
+    if (text_ != nullptr) [[unlikely]]
+      return MeteredParallelFor(total, cost_per_unit, body);
     parallel_.ParallelFor(total, cost_per_unit, body);
   }
   ParallelBackend& parallel() noexcept override { return parallel_; }
@@ -74,6 +93,8 @@ class StepContext final : public RuntimeContext {
   const Tensor* NotATensor(std::size_t i, const Value& value) const;
   Tensor& OutputElsewhere(std::size_t i, std::span<const int64_t> dims);
   void Charge(std::size_t bytes, const char* what);
+  bool IsLimited() const noexcept { return budget_ != nullptr && budget_->limit() != MemoryBudget::kUnlimited; }
+  void MeteredParallelFor(int64_t total, double cost_per_unit, RangeFn body);
 
   const BufferPlan& plan_;
   Frame& frame_;
@@ -82,6 +103,7 @@ class StepContext final : public RuntimeContext {
   MemoryBudget* budget_;
   std::size_t charged_ = 0;  // storage that is no slot, until the run ends
   const Step* step_ = nullptr;
+  TextMeter* text_ = nullptr;                         // of the step that runs, if it makes text and there is a limit
   std::vector<std::unique_ptr<Tensor>> unrequested_;  // outputs that the node omits and its kernel computes anyway
 };
 

@@ -6,24 +6,19 @@
 
 #include "conversions/checked_size.h"
 #include "conversions/shape.h"
+#include "exec/text_meter.h"
 #include "light/error.h"
 
 namespace light {
-namespace {
-
-std::shared_ptr<void> MakeStrings(std::size_t count) {
-  return std::shared_ptr<void>(new std::string[count], [](void* p) { delete[] static_cast<std::string*>(p); });
-}
-
-}  // namespace
 
 Tensor Tensor::Allocate(ElementType type, std::span<const int64_t> dims) {
   Tensor tensor;
   const std::size_t bytes = tensor.Reshape(type, dims);
   if (bytes == 0) return tensor;
   if (type == ElementType::kString) {
-    tensor.owner_ = MakeStrings(static_cast<std::size_t>(tensor.count_));
-    tensor.data_ = tensor.owner_.get();
+    auto strings = conversions::AllocateStrings(static_cast<std::size_t>(tensor.count_));
+    tensor.data_ = strings.data;
+    tensor.owner_ = std::move(strings.owner);
   } else {
     auto buffer = conversions::AllocateBuffer(bytes);
     tensor.data_ = buffer.data;
@@ -68,8 +63,7 @@ void CopyElements(const Tensor& from, Tensor& to) {
   }
   if (from.byte_size() == 0) return;
   if (from.type() == ElementType::kString) {
-    const auto* source = from.Data<std::string>();
-    std::copy(source, source + from.element_count(), to.Data<std::string>());
+    CopyStrings(from.Data<std::string>(), from.element_count(), to.Data<std::string>());
   } else {
     std::memcpy(to.data(), from.data(), from.byte_size());
   }

@@ -62,6 +62,11 @@ Tensor& StackedOutput::Next(ElementType type, std::span<const int64_t> dims) {
   const std::size_t bytes = last_.Reshape(type, dims);
   ++count_;
   if (type == ElementType::kString) {
+    if (text_) {
+      // The body's run charged the text of the one before while it lasted; from here on it is held.
+      if (!strings_.empty()) text_->Charge(TextBytes(strings_.back()));
+      text_->Charge(bytes);
+    }
     strings_.push_back(Tensor::Allocate(type, dims));
     return strings_.back();
   }

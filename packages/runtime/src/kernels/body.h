@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/growing_buffer.h"
+#include "exec/text_meter.h"
 #include "light/boundary_io.h"
 #include "light/kernel_info.h"
 #include "light/program.h"
@@ -88,7 +89,8 @@ class CarriedValue {
 class StackedOutput {
  public:
   /// @param name  for messages, as `scan output 1`
-  StackedOutput(std::string name, MemoryBudget* budget) : name_(std::move(name)), budget_(budget) {}
+  StackedOutput(std::string name, MemoryBudget* budget)
+      : name_(std::move(name)), budget_(budget), text_(budget ? std::make_unique<TextMeter>(*budget) : nullptr) {}
 
   /// Memory for the next tensor. Throws Error if its shape or type differs from the first one's.
   Tensor& Next(ElementType type, std::span<const int64_t> dims);
@@ -104,6 +106,7 @@ class StackedOutput {
   Tensor last_;
   GrowingBuffer memory_;
   std::vector<Tensor> strings_;
+  std::unique_ptr<TextMeter> text_;  // of strings_
 };
 
 /// Copies the part of `whole` at `index` of axis `axis` to `part`, which has the other extents.

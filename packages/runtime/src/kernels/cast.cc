@@ -8,6 +8,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/moved.h"
 #include "kernels/scalar.h"
 
 namespace light {
@@ -65,6 +66,11 @@ T FromText(const std::string& text) {
                text + "'");
 }
 
+void GiveText(std::string text, std::string& to) {
+  if (TextScope* scope = TextScope::Current()) scope->Expect(to, text.size());
+  to = std::move(text);
+}
+
 using LoopFn = void (*)(const void* from, void* to, int64_t begin, int64_t end);
 
 template <class From, class To>
@@ -73,9 +79,9 @@ void Loop(const void* in, void* out, int64_t begin, int64_t end) {
   To* to = static_cast<To*>(out);
   for (int64_t i = begin; i < end; ++i) {
     if constexpr (std::is_same_v<From, To>)
-      to[i] = from[i];
+      CopyOne(from[i], to[i]);
     else if constexpr (std::is_same_v<To, std::string>)
-      to[i] = ToText(from[i]);
+      GiveText(ToText(from[i]), to[i]);
     else if constexpr (std::is_same_v<From, std::string>)
       to[i] = FromText<To>(from[i]);
     else

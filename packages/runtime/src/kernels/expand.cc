@@ -21,7 +21,7 @@ void CopyBroadcast(RuntimeContext& context, const BroadcastPlan& plan, const Ten
         if (advances)
           CopyRun(from + offsets[0], length, to + position);
         else
-          std::fill_n(to + position, length, from[offsets[0]]);
+          FillRun(to + position, length, from[offsets[0]]);
       });
     });
   });

@@ -24,7 +24,7 @@ void Copy(RuntimeContext& context, const T* from, int64_t outer, int64_t extent,
       if (i < 0) i += extent;
       const T* source = from + (o * extent + i) * inner;
       if (inner == 1)
-        to[unit] = *source;
+        CopyOne(*source, to[unit]);
       else
         CopyRun(source, inner, to + unit * inner);
     }

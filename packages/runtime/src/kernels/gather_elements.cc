@@ -22,7 +22,7 @@ class GatherElements final : public KernelBase {
       const T* from = data.Data<T>();
       T* to = out.Data<T>();
       context.ParallelFor(static_cast<int64_t>(offsets.size()), kMoveCost<T> + 0.5, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) to[i] = from[offsets[static_cast<std::size_t>(i)]];
+        for (int64_t i = begin; i < end; ++i) CopyOne(from[offsets[static_cast<std::size_t>(i)]], to[i]);
       });
     });
   }

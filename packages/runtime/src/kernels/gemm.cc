@@ -25,7 +25,7 @@ class Gemm final : public KernelBase {
     const int64_t k = b->dim(b_transposed_ ? 1 : 0), n = b->dim(b_transposed_ ? 0 : 1);
     const auto pack = [this, data = b->Data<float>(), k, n] { packed_.Pack(Right(data, k, n), 0, 1, k, n); };
     if (IsMapped(info, 1)) {
-      packed_.PackLater(pack);
+      packed_.PackLater(pack, info.budget());
     } else {
       pack();
     }

@@ -35,7 +35,7 @@ class ConstantOfShape final : public KernelBase {
       const T value = *value_.Data<T>();
       T* to = out.Data<T>();
       context.ParallelFor(out.element_count(), kMoveCost<T>,
-                          [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
+                          [&](int64_t begin, int64_t end) { FillRun(to + begin, end - begin, value); });
     });
   }
 

@@ -38,16 +38,16 @@ void CopyMapped(RuntimeContext& context, const AxisMaps& axes, const T& constant
         rest /= axes.dims[d];
       }
       if (base < 0) {
-        std::fill_n(out, length * block, constant);
+        FillRun(out, length * block, constant);
         continue;
       }
       const auto copy = [&](int64_t first, int64_t behind) {
         for (int64_t i = first; i < behind; ++i) {
           const T* source = from + base + last_map[i];
           if (last_map[i] < 0)
-            std::fill_n(out + i * block, block, constant);
+            FillRun(out + i * block, block, constant);
           else if (block == 1)
-            out[i] = *source;
+            CopyOne(*source, out[i]);
           else
             CopyRun(source, block, out + i * block);
         }

@@ -30,7 +30,12 @@ int64_t PackedSize(int64_t k, int64_t n) { return Panels(n) * static_cast<int64_
 void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {
   count_ = count;
   size_ = PackedSize(k, n);
-  buffer_ = conversions::AllocateBuffer(static_cast<std::size_t>(count * size_) * sizeof(float));
+  const std::size_t bytes = static_cast<std::size_t>(count * size_) * sizeof(float);
+  if (budget_ != nullptr && charged_ == 0) {
+    budget_->Charge(bytes, "packed weights");
+    charged_ = bytes;
+  }
+  buffer_ = conversions::AllocateBuffer(bytes);
   for (int64_t i = 0; i < count; ++i)
     PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n),
                static_cast<float*>(buffer_.data) + i * size_);

@@ -31,10 +31,19 @@ class PackedMatrices {
   /// Packs `count` matrices [k, n], `pitch` elements apart.
   void Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n);
   /// Lets `pack`, which calls Pack, run at the first use: a mapped file is not read before that.
-  void PackLater(std::function<void()> pack) {
+  /// What it takes is charged to `budget` then, for as long as this lives: the file may be far larger than the memory.
+  void PackLater(std::function<void()> pack, MemoryBudget* budget) {
     later_ = std::make_unique<Later>();
     later_->pack = std::move(pack);
+    budget_ = budget;
   }
+  PackedMatrices() = default;
+  ~PackedMatrices() {
+    if (charged_ > 0) budget_->Release(charged_);
+  }
+  PackedMatrices(const PackedMatrices&) = delete;
+  PackedMatrices& operator=(const PackedMatrices&) = delete;
+
   const float* matrix(int64_t i) const {
     if (later_ != nullptr) [[unlikely]]
       std::call_once(later_->once, later_->pack);
@@ -51,6 +60,8 @@ class PackedMatrices {
   conversions::OwnedBuffer buffer_;
   int64_t count_ = 0;
   int64_t size_ = 0;
+  MemoryBudget* budget_ = nullptr;  // set if packed later
+  std::size_t charged_ = 0;
 };
 
 /// True if argument `i` is a constant that lies in a mapped file.

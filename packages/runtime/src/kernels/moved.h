@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "exec/text_meter.h"
 #include "kernels/element.h"
 
 namespace light {
@@ -51,9 +52,29 @@ void WithMoved(ElementType type, F&& body) {
 template <class T>
 void CopyRun(const T* from, int64_t n, T* to) {
   if constexpr (std::is_same_v<T, std::string>) {
-    std::copy_n(from, n, to);
+    CopyStrings(from, n, to);
   } else if (n > 0) {
     std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+  }
+}
+
+/// Copies one element.
+template <class T>
+void CopyOne(const T& from, T& to) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    CopyString(from, to);
+  } else {
+    to = from;
+  }
+}
+
+/// Writes `n` copies of an element that lie together.
+template <class T>
+void FillRun(T* to, int64_t n, const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    FillStrings(to, n, value);
+  } else {
+    std::fill_n(to, n, value);
   }
 }
 

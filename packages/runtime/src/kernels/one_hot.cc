@@ -42,10 +42,10 @@ class OneHot final : public KernelBase {
       context.ParallelFor(count / inner, kMoveCost<T> * static_cast<double>(plane), [&](int64_t begin, int64_t end) {
         for (int64_t o = begin; o < end; ++o) {
           T* to = out.Data<T>() + o * plane;
-          std::fill_n(to, plane, *off);
+          FillRun(to, plane, *off);
           for (int64_t i = 0; i < inner; ++i) {
             const int64_t index = hot[o * inner + i];
-            if (index >= 0 && index < depth) to[index * inner + i] = *on;
+            if (index >= 0 && index < depth) CopyOne(*on, to[index * inner + i]);
           }
         }
       });

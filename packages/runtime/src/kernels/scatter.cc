@@ -49,7 +49,7 @@ void Assign(const Tensor& updates, std::span<const int64_t> starts, int64_t leng
     const T* from = updates.Data<T>();
     T* to = out.Data<T>();
     if (length == 1) {
-      for (const int64_t start : starts) to[start] = *from++;
+      for (const int64_t start : starts) CopyOne(*from++, to[start]);
     } else {
       for (const int64_t start : starts) {
         CopyRun(from, length, to + start);

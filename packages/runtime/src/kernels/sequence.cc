@@ -204,6 +204,7 @@ class ConcatFromSequence final : public KernelBase {
   void Run(RuntimeContext& context) override {
     const auto& elements = context.InputValue(0).sequence().elements;
     if (elements.empty()) FailArgument(InputLabel(0, "input_sequence") + ": must have elements, got none");
+    CheckShapes(elements);
     std::vector<Tensor> views;
     std::vector<const Tensor*> inputs;
     for (const Value& element : elements) {
@@ -225,6 +226,23 @@ class ConcatFromSequence final : public KernelBase {
   }
 
  private:
+  /// Here, since of what is joined below nobody knows that it was an element, and which extents it had.
+  void CheckShapes(const ValueList& elements) const {
+    const Dims& first = elements[0].tensor().dims();
+    const std::size_t rank = first.rank();
+    const auto axis = static_cast<std::size_t>(NormalizeAxis(axis_, rank + (new_axis_ ? 1 : 0)));
+    for (std::size_t i = 1; i < elements.size(); ++i) {
+      const Dims& dims = elements[i].tensor().dims();
+      bool fits = dims.rank() == rank;
+      for (std::size_t d = 0; fits && d < rank; ++d) fits = (!new_axis_ && d == axis) || dims[d] == first[d];
+      if (fits) continue;
+      FailArgument(InputLabel(0, "input_sequence") + ": element " + std::to_string(i) + " must have the extents of " +
+                   "element 0, " + conversions::FormatExtents(first) +
+                   (new_axis_ ? "" : ", in every axis but " + std::to_string(axis)) + ", got " +
+                   conversions::FormatExtents(dims));
+    }
+  }
+
   ElementType element_;
   int64_t axis_;
   bool new_axis_;

@@ -65,7 +65,7 @@ void Copy(RuntimeContext& context, const Dims& dims, const Range& range, const T
       }
       T* out = to + line * blocks * block;
       if (block == 1) {
-        for (int64_t i = 0; i < blocks; ++i) out[i] = from[offset + i * stride];
+        for (int64_t i = 0; i < blocks; ++i) CopyOne(from[offset + i * stride], out[i]);
       } else {
         for (int64_t i = 0; i < blocks; ++i) CopyRun(from + offset + i * stride, block, out + i * block);
       }

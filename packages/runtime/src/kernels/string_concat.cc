@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "exec/text_meter.h"
 #include "kernels/arguments.h"
 #include "kernels/broadcast.h"
 #include "kernels/families.h"
@@ -28,6 +29,7 @@ class StringConcat final : public KernelBase {
 
  private:
   static void Join(const std::string& left, const std::string& right, std::string& to) {
+    if (TextScope* scope = TextScope::Current()) scope->Expect(to, left.size() + right.size());
     to.clear();
     to.reserve(left.size() + right.size());  // growing by itself would double it
     to.append(left).append(right);

@@ -107,7 +107,7 @@ void TransposeTiles(RuntimeContext& context, const Permuted& p, std::size_t inne
             for (int64_t row = first; row < band_end; ++row) {
               T* out = target + row * row_pitch;
               const T* in = source + row;
-              for (int64_t c = column; c < column_end; ++c) out[c] = in[c * column_stride];
+              for (int64_t c = column; c < column_end; ++c) CopyOne(in[c * column_stride], out[c]);
             }
           }
         }

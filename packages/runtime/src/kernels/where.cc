@@ -21,7 +21,10 @@ void Select(RuntimeContext& context, const BroadcastPlan& plan, const Tensor& co
       const T* from_x = a + offsets[1];
       const T* from_y = b + offsets[2];
       T* to = result + position;
-      if (steps[0] && steps[1] && steps[2]) {
+      if constexpr (std::is_same_v<T, std::string>) {
+        for (int64_t i = 0; i < length; ++i)
+          CopyString(c[i * steps[0]] ? from_x[i * steps[1]] : from_y[i * steps[2]], to[i]);
+      } else if (steps[0] && steps[1] && steps[2]) {
         for (int64_t i = 0; i < length; ++i) to[i] = c[i] ? from_x[i] : from_y[i];
       } else {
         for (int64_t i = 0; i < length; ++i) to[i] = c[i * steps[0]] ? from_x[i * steps[1]] : from_y[i * steps[2]];
