@@ -141,6 +141,19 @@ def write(api, context, array):
     C.memmove(api.get.GetTensorMutableData(value), array.ctypes.data, array.nbytes)
 
 
+def test_kernel_that_works_in_place_for_an_output_that_is_left_out_writes_a_copy(probe):
+    def compute(api, context):
+        array = read_tensor(api, api.get.KernelContext_GetInput(context, 0))
+        array[...] *= 2
+        write(api, context, array)
+
+    op = probe.op(inputs=[Arg()], outputs=[Arg(FLOAT, E.INPUT_OUTPUT_OPTIONAL), Arg()], compute=compute)
+    Pairs(op, *ALIAS, [0], [0])
+    x = ONE.copy()
+    assert probe.run_op(op, [x], outputs=["", "y1"])[0].tolist() == [2, 4]
+    assert x.tolist() == [1, 2]
+
+
 def test_failing_kernel_leaves_the_feed_alone(probe):
     def compute(api, context):
         read_tensor(api, api.get.KernelContext_GetInput(context, 0))[...] = 99

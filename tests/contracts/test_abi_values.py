@@ -149,6 +149,16 @@ def test_allocator_of_version_0_is_refused_by_name(api, probe, allocator):
     assert "OrtAllocator" in message
 
 
+@pytest.mark.slot(CREATE)
+@pytest.mark.host_stricter
+def test_allocator_that_cannot_free_is_refused_by_name(api, allocator):
+    allocator.set("Free", None)
+    out = C.c_void_p(SENTINEL)
+    code, message = api.error.CreateTensorAsOrtValue(allocator.address, dims(2), 1, FLOAT, C.byref(out))
+    assert (code, out.value, allocator.sizes) == (E.ORT_INVALID_ARGUMENT, SENTINEL, [])
+    assert "OrtAllocator.Free" in message
+
+
 @pytest.mark.slot(CREATE, "OrtApi.GetTensorMemoryInfo", "OrtAllocator.Info")
 def test_created_tensor_describes_its_allocators_memory(api, allocator, new_tensor):
     assert api.get.CompareMemoryInfo(api.get.GetTensorMemoryInfo(new_tensor((2,))), allocator.info) == 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checked mode: each rule is broken once, and what is found names rule, slot and what happened."""
 
+import contextlib
 import ctypes as C
 import gc
 import re
@@ -185,13 +186,68 @@ def attribute_kind(probe):
     run(probe, probe.op(create=create), attributes={"f": 1.5})
 
 
+def status_that_is_a_value(probe):
+    op = probe.op()
+    op.set("KernelComputeV2", lambda kernel, context: probe.api.get.KernelContext_GetInput(context, 0))
+    assert run(probe, op) is None
+
+
+def message_of_no_status(probe):
+    in_compute(probe, lambda api, context: api.GetErrorMessage(api.get.KernelContext_GetInput(context, 0)))
+
+
+def constant_written_at_construction(probe):
+    def create(api, info):
+        flag, value = C.c_int(), C.c_void_p()
+        api.ok.KernelInfoGetConstantInput_tensor(info, 0, C.byref(flag), C.byref(value))
+        read_tensor(api, value.value)[...] = 99
+
+    op = probe.op(create=create)
+    model = probe.one_node_model(op, inputs=["w"], initializers={"w": ONES})
+    with contextlib.suppress(probe.ort.OrtHostError):
+        probe.session(model, op)
+
+
+def stale_shape_info(probe):
+    def body(api, context):
+        value = api.get.KernelContext_GetInput(context, 0)
+        stale = api.get.GetTensorTypeAndShape(value)
+        api.ReleaseTensorTypeAndShapeInfo(stale)
+        info = api.get.GetTensorTypeAndShape(value)
+        assert api.code.GetDimensionsCount(stale, C.byref(C.c_size_t())) == E.ORT_INVALID_ARGUMENT
+        api.ReleaseTensorTypeAndShapeInfo(info)
+
+    in_compute(probe, body)
+
+
+def leak_of_a_status_at_the_end(probe):
+    op = probe.op()
+    op.set("KernelDestroy", lambda kernel: probe.status() and None)
+    run(probe, op)
+
+
+def foreign_block(probe):
+    block = C.create_string_buffer(256)
+
+    def body(api, context):
+        api.ok.AllocatorFree(api.get.GetAllocatorWithDefaultOptions(), C.addressof(block) + 128)
+
+    in_compute(probe, body)
+
+
 COMPUTE = "OrtCustomOp.KernelComputeV2"
 CASES = [  # what is done, and the finding: rule, slot, words of its sentence
     (wrong_kind, "wrong_kind", "IsTensor", "OrtValue expected, got the OrtKernelContext"),
     (use_after_release, "use_after_release", "GetDimensionsCount", "was released by ReleaseTensorTypeAndShapeInfo"),
     (use_of_a_released_allocator, "use_after_release", "AllocatorAlloc", "the OrtAllocator made by KernelContext_Get"),
-    (return_of_a_released_status, "use_after_release", "ReleaseStatus", "the OrtStatus made by CreateStatus was rel"),
+    (return_of_a_released_status, "use_after_release", COMPUTE, "the OrtStatus made by CreateStatus was rel"),
     (double_release, "double_release", "ReleaseTensorTypeAndShapeInfo", "made by CreateTensorTypeAndShapeInfo"),
+    (status_that_is_a_value, "wrong_kind", COMPUTE, "OrtStatus expected, got the OrtValue"),
+    (message_of_no_status, "wrong_kind", "GetErrorMessage", "OrtStatus expected, got the OrtValue"),
+    (foreign_block, "wrong_kind", "OrtAllocator.Free", "none of the host's"),
+    (stale_shape_info, "use_after_release", "GetDimensionsCount", "made by GetTensorTypeAndShape"),
+    (constant_written_at_construction, "input_written", "OrtCustomOp.CreateKernelV2", "input 0: the library changed"),
+    (leak_of_a_status_at_the_end, "leak", "CreateStatus", "by the end of the session"),
     (double_free, "double_release", "OrtAllocator.Free", "freed before"),
     (release_of_borrowed, "release_of_borrowed", "ReleaseValue", "the OrtValue"),
     (leak, "leak", "CreateTensorTypeAndShapeInfo", "by the end of the session"),

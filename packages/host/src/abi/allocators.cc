@@ -53,8 +53,8 @@ void ORT_API_CALL ReleaseAllocator(OrtAllocator* allocator) noexcept {
   if (allocator == &HostAllocator::Default()) {
     return checked::Report("release_of_borrowed", "ReleaseAllocator", "the default allocator is nobody's");
   }
+  const checked::InSlot in_slot("ReleaseAllocator");
   if (ort_abi::checked_hooks != nullptr) [[unlikely]] {
-    checked::EnterSlot("ReleaseAllocator");
     if (!ort_abi::checked_hooks->take(allocator, kAllocatorKind)) return;
   }
   HostAllocator* ours = HostAllocator::From(allocator);

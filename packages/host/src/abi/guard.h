@@ -23,8 +23,7 @@ using Slot = ort_abi::Slot<&MakeStatus>;
 /// The host's error barrier: ort_abi::Guard with our statuses; an error of the runtime keeps its code.
 template <class Body>
 OrtStatus* Guard(const char* name, Body&& body) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-    checked::EnterSlot(name);
+  const checked::InSlot in_slot(name);
   return ort_abi::Guard<&MakeStatus>(name, [&](Slot slot) -> OrtStatus* {
     try {
       if constexpr (std::is_invocable_v<Body, Slot>) {
@@ -49,8 +48,7 @@ OrtStatus* Guard(const char* name, Body&& body) noexcept {
 /// Takes a handle back in the slot of that name, for the slots that return no status.
 template <class OrtTag>
 std::unique_ptr<ort_abi::AdapterOf<OrtTag>> TakeIn(const char* name, OrtTag* handle) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-    checked::EnterSlot(name);
+  const checked::InSlot in_slot(name);
   return Take(handle);
 }
 

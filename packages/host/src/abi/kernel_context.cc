@@ -40,8 +40,12 @@ OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, 
     const auto destination = Out(out);
     if (index > INT_MAX) [[unlikely]]
       return BeyondInt(slot, index);
-    const ValueAdapter* value = adapter.Input(index);
-    destination = value != nullptr ? Lend<OrtValue>(*value) : nullptr;
+    try {
+      const ValueAdapter* value = adapter.Input(index);
+      destination = value != nullptr ? Lend<OrtValue>(*value) : nullptr;
+    } catch (const light::Error& error) {  // an input that is copied since an output shares its memory
+      return slot.Fail(ToOrtCode(error), "%s: input %zu: %s", adapter.content().label.c_str(), index, error.what());
+    }
     return nullptr;
   });
 }
@@ -84,6 +88,9 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_
       destination = Lend<OrtValue>(*adapter.MakeOutput(index, dims));
     } catch (const light::Error& error) {
       return CannotMakeOutput(slot, adapter.content(), index, error);
+    } catch (const std::bad_alloc&) {
+      return slot.Fail(ORT_RUNTIME_EXCEPTION, "%s: output %zu: out of memory for extents %s",
+                       adapter.content().label.c_str(), index, conversions::FormatExtents(dims).c_str());
     }
     return nullptr;
   });

@@ -62,6 +62,7 @@ OrtStatus* ORT_API_CALL CreateOpAttr(const char* name, const void* data, int len
         break;
       }
       default:
+        destination = static_cast<OrtOpAttr*>(nullptr);
         return slot.Fail(ORT_FAIL, "type: an attribute is made of numbers or strings, got %d", static_cast<int>(type));
     }
     destination = std::make_unique<OpAttrAdapter>(std::move(attribute), OpAttrAdapter::Owner::kLibrary);

@@ -5,26 +5,24 @@ namespace ort_host::abi {
 namespace {
 
 OrtStatus* ORT_API_CALL CreateStatus(OrtErrorCode code, const char* message) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-    checked::EnterSlot("CreateStatus");
+  const checked::InSlot in_slot("CreateStatus");
   return MakeStatus(code, message);
 }
 
 OrtErrorCode ORT_API_CALL GetErrorCode(const OrtStatus* status) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-    checked::EnterSlot("GetErrorCode");
+  const checked::InSlot in_slot("GetErrorCode");
   return status != nullptr ? HostStatus::Code(status) : ORT_OK;
 }
 
 const char* ORT_API_CALL GetErrorMessage(const OrtStatus* status) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-    checked::EnterSlot("GetErrorMessage");
-  return status != nullptr ? HostStatus::Message(status) : "";
+  const checked::InSlot in_slot("GetErrorMessage");
+  if (status == nullptr) return "";
+  if (checked::enabled()) checked::IsUsable(status, kStatusKind, true);
+  return HostStatus::Message(status);
 }
 
 void ORT_API_CALL ReleaseStatus(OrtStatus* status) noexcept {
-  if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-    checked::EnterSlot("ReleaseStatus");
+  const checked::InSlot in_slot("ReleaseStatus");
   ReleaseStatusHandle(status);
 }
 

@@ -116,11 +116,10 @@ OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTy
       return slot.Fail(adapter.is_empty() ? ORT_INVALID_ARGUMENT : ORT_FAIL, "value: a tensor is expected, got %s",
                        adapter.is_empty() ? "an empty value" : "another value");
     }
-    if (TensorTypeAndShapeAdapter* embedded = adapter.OpenShape()) [[likely]] {
-      OrtTensorTypeAndShapeInfo* handle = Lend<OrtTensorTypeAndShapeInfo>(*embedded);
-      if (ort_abi::checked_hooks != nullptr) [[unlikely]]
-        ort_abi::checked_hooks->give(handle, kTypeAndShapeKind);
-      destination = handle;
+    // In checked mode each info is an object of its own, so that a released one is told from the next.
+    TensorTypeAndShapeAdapter* embedded = checked::enabled() ? nullptr : adapter.OpenShape();
+    if (embedded != nullptr) [[likely]] {
+      destination = Lend<OrtTensorTypeAndShapeInfo>(*embedded);
     } else {
       destination = TensorTypeAndShapeAdapter::CopyOf(*adapter.tensor());
     }

@@ -153,8 +153,11 @@ void HostAllocator::Free(void* block) noexcept {
   if (block == nullptr) return;
   auto* header = static_cast<BlockHeader*>(block) - 1;
   if (header->tag != kLiveBlock) [[unlikely]] {
-    checked::Report("double_release", "OrtAllocator.Free",
-                    header->tag == kFreedBlock ? "the block was freed before" : "the block is none of ours");
+    if (header->tag == kFreedBlock) {
+      checked::Report("double_release", "OrtAllocator.Free", "the block was freed before");
+    } else {
+      checked::Report("wrong_kind", "OrtAllocator.Free", "the block is none of the host's");
+    }
     return;
   }
   const std::size_t bytes = header->bytes;
@@ -190,9 +193,16 @@ MemoryDescription RequireCpuMemory(OrtAllocator* allocator) {
   return memory;
 }
 
+void RequireFree(const OrtAllocator* allocator) {
+  ort_abi::RequireVersion(allocator);
+  if (!ort_abi::Has<&OrtAllocator::Free>(allocator)) {
+    throw ort_abi::StatusError(ORT_INVALID_ARGUMENT, "OrtAllocator.Free: a required callback is missing, got null");
+  }
+}
+
 void* AllocateWith(OrtAllocator* allocator, std::size_t bytes) {
   if (HostAllocator* ours = HostAllocator::From(allocator)) return ours->Allocate(bytes);
-  ort_abi::RequireVersion(allocator);
+  RequireFree(allocator);
   return ort_abi::Call<&OrtAllocator::Alloc, HostStatus>(allocator, bytes);
 }
 

@@ -80,6 +80,8 @@ inline constexpr std::size_t kMaxBlock = std::size_t{1} << 46;
 /// The error of a `user` for whom the machine had no memory.
 ort_abi::StatusError OutOfMemory(const std::string& user, std::size_t bytes);
 
+/// Throws StatusError if a library's allocator has no version, or cannot take back what it gives.
+void RequireFree(const OrtAllocator* allocator);
 /// Allocates through any OrtAllocator, ours or a library's. Null for 0 bytes; a null of the callback is the caller's to
 /// judge. Throws StatusError.
 void* AllocateWith(OrtAllocator* allocator, std::size_t bytes);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <ort_abi/handle.h>
@@ -23,7 +24,8 @@ namespace {
 
 constexpr std::size_t kShards = 16;
 constexpr std::size_t kQuarantineBlocks = 4096;
-constexpr std::size_t kMostDead = 1 << 16;  // records of released handles that a shard keeps
+constexpr std::size_t kQuarantineBytes = std::size_t{32} << 20;
+constexpr std::size_t kMostDead = 1 << 12;  // records of released handles that a shard keeps
 constexpr unsigned char kPoison = 0xdd;
 
 struct Record {
@@ -44,6 +46,7 @@ struct Shard {
 
 struct Buried {
   void* memory;
+  std::size_t size;
   void (*free)(void*);
 };
 
@@ -52,6 +55,7 @@ struct State {
   std::array<Shard, kShards> shards;
   std::mutex mutex;
   std::deque<Buried> quarantine;
+  std::size_t quarantine_bytes = 0;
 };
 
 State* g_state = nullptr;
@@ -266,7 +270,7 @@ void Enable() noexcept {
 
 bool enabled() noexcept { return ort_abi::checked_hooks != nullptr; }
 
-void EnterSlot(const char* slot) noexcept { t_slot = slot; }
+const char* EnterSlot(const char* slot) noexcept { return std::exchange(t_slot, slot); }
 
 Owner::Owner(const void* address) noexcept : outer_(t_owner) { t_owner = address; }
 Owner::~Owner() { t_owner = outer_; }
@@ -294,6 +298,20 @@ bool IsReleased(const void* handle, uint32_t kind) noexcept {
   return true;
 }
 
+bool IsUsable(const void* handle, uint32_t kind, bool is_reported) noexcept {
+  Shard& shard = ShardOf(handle);
+  Verdict verdict;
+  {
+    const std::lock_guard lock(shard.mutex);
+    Record* record = Find(shard, handle, kind);
+    verdict = JudgeUse(record, kind);
+    if (verdict.rule == nullptr) return true;
+    if (record != nullptr && is_reported) record->is_reported = record->is_dead;
+  }
+  if (is_reported) Report(verdict.rule, t_slot, verdict.sentence);
+  return false;
+}
+
 void EndRegistration(const void* owner) noexcept {
   if (g_state == nullptr) return;
   ReportLeaks(owner, "end of the registration", [](const Record& record) { return record.kind == kStatusKind; });
@@ -302,25 +320,23 @@ void EndRegistration(const void* owner) noexcept {
 void EndSession(const void* owner) noexcept {
   if (g_state == nullptr) return;
   ReportLeaks(owner, "end of the session", [](const Record&) { return true; });
-  std::deque<Buried> buried;
-  {
-    const std::lock_guard lock(g_state->mutex);
-    buried.swap(g_state->quarantine);
-  }
-  for (const Buried& block : buried) block.free(block.memory);
 }
 
 void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) noexcept {
   std::memset(static_cast<char*>(memory) + tag, kPoison, size - tag);
-  Buried oldest{memory, free};
+  std::deque<Buried> oldest;
   {
     const std::lock_guard lock(g_state->mutex);
-    g_state->quarantine.push_back(oldest);
-    if (g_state->quarantine.size() <= kQuarantineBlocks) return;
-    oldest = g_state->quarantine.front();
-    g_state->quarantine.pop_front();
+    std::deque<Buried>& quarantine = g_state->quarantine;
+    quarantine.push_back({memory, size, free});
+    g_state->quarantine_bytes += size;
+    while (quarantine.size() > kQuarantineBlocks || g_state->quarantine_bytes > kQuarantineBytes) {
+      oldest.push_back(quarantine.front());
+      g_state->quarantine_bytes -= quarantine.front().size;
+      quarantine.pop_front();
+    }
   }
-  oldest.free(oldest.memory);
+  for (const Buried& block : oldest) block.free(block.memory);
 }
 
 }  // namespace checked

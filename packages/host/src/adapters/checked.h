@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <ort_abi/handle.h>
+
 #include "adapters/findings.h"
 
 namespace ort_host::checked {
@@ -13,8 +15,24 @@ namespace ort_host::checked {
 void Enable() noexcept;
 bool enabled() noexcept;
 
-/// The slot that this thread is in, for findings.
-void EnterSlot(const char* slot) noexcept;
+/// Names the slot or callback that this thread is in, for findings, and returns the one around it.
+const char* EnterSlot(const char* slot) noexcept;
+/// While it lives, this thread is in that slot or callback.
+class InSlot {
+ public:
+  explicit InSlot(const char* slot) noexcept {
+    if (ort_abi::checked_hooks != nullptr) [[unlikely]]
+      outer_ = EnterSlot(slot);
+  }
+  ~InSlot() {
+    if (outer_ != nullptr) [[unlikely]]
+      EnterSlot(outer_);
+  }
+  InSlot(const InSlot&) = delete;
+
+ private:
+  const char* outer_ = nullptr;
+};
 /// Keeps released memory for a while, poisoned behind its first `tag` bytes; `free` frees it then.
 void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) noexcept;
 
@@ -28,16 +46,28 @@ class Owner {
  private:
   const void* outer_;
 };
-/// The session ends: reports each of its handles that was not released as a `leak`, and empties the quarantine.
+/// The session ends: reports each of its handles that was not released as a `leak`.
 void EndSession(const void* owner) noexcept;
 /// As EndSession for the statuses of a registration. Other handles a library may keep until it is unloaded.
 void EndRegistration(const void* owner) noexcept;
 
+/// Calls EndRegistration when it ends, however that is.
+class RegistrationEnd {
+ public:
+  explicit RegistrationEnd(const void* owner) noexcept : owner_(owner) {}
+  ~RegistrationEnd() { EndRegistration(owner_); }
+  RegistrationEnd(const RegistrationEnd&) = delete;
+
+ private:
+  const void* owner_;
+};
+
 /// The call that the handle is good for is over: its use is reported as `out_of_phase` from now on, and answered as
 /// long as the handle lives.
 void EndCall(const void* handle) noexcept;
-/// True, and reported, if the handle is known as a released one. For handles that may be none of ours, and for slots
-/// that cannot fail.
+/// True, and reported, if the handle is known as a released one. For handles that may be none of ours.
 bool IsReleased(const void* handle, std::uint32_t kind) noexcept;
+/// False if the handle is none of the kind that lives; reported then, if asked for. For slots that cannot fail.
+bool IsUsable(const void* handle, std::uint32_t kind, bool is_reported) noexcept;
 
 }  // namespace ort_host::checked

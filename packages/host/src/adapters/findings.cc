@@ -19,7 +19,7 @@ constexpr Rule kRules[] = {
     {"overrun", "a kernel wrote before the first or behind the last element of an output"},
     {"input_written", "a kernel changed one of its inputs"},
     {"output_missing", "a kernel reported success and had not made an output that somebody waits for"},
-    {"shape_mismatch", "a kernel made an output of other extents than its operator's inference had promised"},
+    {"shape_mismatch", "a kernel made an output of other extents than inference or the model had promised"},
     {"inference_failed", "InferOutputShapeFn returned an error, which leaves the shape unknown"},
     {"attribute_kind", "an attribute was read as another kind than it has, which looks like a missing or empty one"},
 };

@@ -24,20 +24,23 @@ bool IsIntact(const unsigned char* guard) {
 
 }  // namespace
 
-GuardedTensors::GuardedTensors(light::RuntimeContext& context) : context_(context) {
-  for (std::size_t i = 0; i < context.input_count(); ++i) hashes_.push_back(HashInput(i));
-}
-
-std::size_t GuardedTensors::HashInput(std::size_t i) {
-  const light::Value& value = context_.InputValue(i);
-  if (!value.is_tensor() || value.tensor().byte_size() == 0) return 0;
-  const Tensor& tensor = value.tensor();
+std::size_t HashOf(const Tensor& tensor) {
+  if (tensor.byte_size() == 0) return 0;
   if (tensor.type() == ElementType::kString) {
     std::size_t hash = 0;
     for (const std::string& element : tensor.Span<std::string>()) hash = hash * 31 + std::hash<std::string>{}(element);
     return hash;
   }
   return std::hash<std::string_view>{}({static_cast<const char*>(tensor.data()), tensor.byte_size()});
+}
+
+GuardedTensors::GuardedTensors(light::RuntimeContext& context) : context_(context) {
+  for (std::size_t i = 0; i < context.input_count(); ++i) hashes_.push_back(HashInput(i));
+}
+
+std::size_t GuardedTensors::HashInput(std::size_t i) {
+  const light::Value& value = context_.InputValue(i);
+  return value.is_tensor() ? HashOf(value.tensor()) : 0;
 }
 
 void* GuardedTensors::Block(std::size_t i, std::size_t bytes) {

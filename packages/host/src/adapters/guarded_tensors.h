@@ -11,6 +11,9 @@
 
 namespace ort_host {
 
+/// What tells whether the elements of a tensor were changed.
+std::size_t HashOf(const light::Tensor& tensor);
+
 /// Checked mode's watch over the tensors of one call of a kernel: outputs are made between guard bytes and copied to
 /// their place afterwards, inputs are hashed before and after. Strings are left alone. Used by one thread.
 class GuardedTensors {

@@ -19,8 +19,14 @@ OrtStatus* OutOfMemory() noexcept {
 }
 
 const StatusAdapter& Read(const OrtStatus* status) noexcept {
-  // A status is read without a check: there is no status to report a bad one with.
   return *static_cast<const StatusAdapter*>(reinterpret_cast<const ort_abi::AdapterHeader*>(status));
+}
+
+/// False for what is no live status. Libraries return all sorts of pointers, and there is no status to tell them with.
+bool IsStatus(const OrtStatus* status, bool is_reported) noexcept {
+  if (checked::enabled()) [[unlikely]]
+    return checked::IsUsable(status, kStatusKind, is_reported);
+  return reinterpret_cast<const ort_abi::AdapterHeader*>(status)->kind() == kStatusKind;
 }
 
 }  // namespace
@@ -42,12 +48,14 @@ void ReleaseStatusHandle(OrtStatus* status) noexcept {
 }
 
 OrtErrorCode HostStatus::Code(const OrtStatus* status) noexcept {
-  return checked::IsReleased(status, kStatusKind) ? ORT_FAIL : Read(status).code();
+  return IsStatus(status, true) ? Read(status).code() : ORT_FAIL;
 }
 const char* HostStatus::Message(const OrtStatus* status) noexcept {
-  return checked::IsReleased(status, kStatusKind) ? "a status that was released before" : Read(status).message();
+  return IsStatus(status, false) ? Read(status).message() : "what it returned is no status, or was released before";
 }
-void HostStatus::Release(OrtStatus* status) noexcept { ReleaseStatusHandle(status); }
+void HostStatus::Release(OrtStatus* status) noexcept {
+  if (IsStatus(status, false)) ReleaseStatusHandle(status);
+}
 
 OrtErrorCode ToOrtCode(const light::Error& error) noexcept {
   if (error.foreign_code() != 0) return static_cast<OrtErrorCode>(error.foreign_code());

@@ -83,7 +83,7 @@ void ValueAdapter::DeleteOwned() noexcept { delete owned_; }
 
 std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, std::span<const int64_t> dims,
                                                      int element) {
-  ort_abi::RequireVersion(allocator);
+  RequireFree(allocator);
   const ElementType type = DenseElement(element);
   const std::size_t bytes = DenseBytes(type, dims, ORT_FAIL);
   auto owned = std::make_unique<Owned>(RequireCpuMemory(allocator));
@@ -138,7 +138,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory
 
 std::unique_ptr<ValueAdapter> ValueAdapter::Adopt(OrtAllocator* deleter, void* data, std::size_t bytes,
                                                   std::span<const int64_t> dims, int element) {
-  ort_abi::RequireVersion(deleter);
+  RequireFree(deleter);
   auto adopted = Wrap(RequireCpuMemory(deleter), data, bytes, dims, element);
   adopted->owned_->allocator = deleter;
   adopted->owned_->block = data;

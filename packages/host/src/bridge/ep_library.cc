@@ -87,6 +87,7 @@ EpLibrary::EpLibrary(std::string name, const std::string& path)
     throw HostError(ORT_FAIL, "library '" + path + "': exports no " + kRelease);
   }
   const checked::Owner owner(this);
+  const checked::RegistrationEnd end(this);
   try {
     CreateFactories();
     for (const FactoryPtr& factory : factories_) AskForDevices(factory.get());
@@ -94,7 +95,6 @@ EpLibrary::EpLibrary(std::string name, const std::string& path)
   } catch (const StatusError& error) {
     throw HostError(error.code(), "library '" + library_->path() + "': " + error.what());
   }
-  checked::EndRegistration(this);
 }
 
 void EpLibrary::CreateFactories() {

@@ -42,14 +42,7 @@ class HostedKernel final : public light::KernelBase {
     Create();
   }
 
-  ~HostedKernel() override {
-    if (!is_created_) return;
-    try {
-      ort_abi::Call<&OrtCustomOp::KernelDestroy, HostStatus>(op_->op, kernel_);
-    } catch (const std::exception& error) {
-      LogLine(ORT_LOGGING_LEVEL_ERROR, content().label + ": " + error.what());
-    }
-  }
+  ~HostedKernel() override { Destroy(); }
 
   void Run(light::RuntimeContext& runtime) override {
     if (checked::enabled()) [[unlikely]]
@@ -63,6 +56,10 @@ class HostedKernel final : public light::KernelBase {
   static constexpr const char* kComputeV2 = ort_abi::MemberInfo<&OrtCustomOp::KernelComputeV2>::kLabel;
 
   const KernelContent& content() const noexcept { return info_.content(); }
+  const char* create_label() const noexcept {
+    return op_->creates_by_v2 ? ort_abi::MemberInfo<&OrtCustomOp::CreateKernelV2>::kLabel
+                              : ort_abi::MemberInfo<&OrtCustomOp::CreateKernel>::kLabel;
+  }
   const char* compute_label() const noexcept { return compute_v2_ != nullptr ? kComputeV2 : kCompute; }
 
   /// What a library passes on of ours (a missing attribute, a memory limit) says already where it was.
@@ -103,6 +100,7 @@ class HostedKernel final : public light::KernelBase {
   void Compute(KernelContextAdapter& context) {
     OrtKernelContext* handle = Lend<OrtKernelContext>(context);
     const CurrentKernel current(content());
+    const checked::InSlot in_slot(compute_label());
     try {
       if (compute_v2_ != nullptr) {
         CallFunction<HostStatus>(kComputeV2, compute_v2_, kernel_, handle);
@@ -117,10 +115,44 @@ class HostedKernel final : public light::KernelBase {
     context.Publish();
   }
 
+  void Destroy() noexcept {
+    if (!is_created_) return;
+    const CurrentKernel current(content());
+    const checked::InSlot in_slot(ort_abi::MemberInfo<&OrtCustomOp::KernelDestroy>::kLabel);
+    try {
+      ort_abi::Call<&OrtCustomOp::KernelDestroy, HostStatus>(op_->op, kernel_);
+    } catch (const std::exception& error) {
+      LogLine(ORT_LOGGING_LEVEL_ERROR, content().label + ": " + error.what());
+    }
+  }
+
+  /// In checked mode, of what the library may read while it makes its kernel.
+  std::vector<std::size_t> HashConstants() const {
+    std::vector<std::size_t> hashes;
+    if (!checked::enabled()) return hashes;
+    for (const KernelContent::Argument& input : content().inputs) {
+      hashes.push_back(input.constant != nullptr ? HashOf(*input.constant->tensor()) : 0);
+    }
+    return hashes;
+  }
+
+  void JudgeConstants(const std::vector<std::size_t>& before) {
+    const std::vector<std::size_t> after = HashConstants();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i] == after[i]) continue;
+      const std::string what = content().label + ": input " + std::to_string(i) + ": the library changed the constant";
+      checked::Report("input_written", create_label(), what);
+      Destroy();
+      throw light::Error(light::ErrorCode::kFail, what);
+    }
+  }
+
   void Create() {
     const OrtApi* api = &abi::Api();
     const OrtKernelInfo* info = Lend<OrtKernelInfo>(info_);
     const CurrentKernel current(content());
+    const checked::InSlot in_slot(create_label());
+    const std::vector<std::size_t> hashes = HashConstants();
     try {
       if (op_->creates_by_v2) {
         ort_abi::Call<&OrtCustomOp::CreateKernelV2, HostStatus>(op_->op, api, info, &kernel_);
@@ -131,8 +163,10 @@ class HostedKernel final : public light::KernelBase {
       throw light::Error(light::ErrorCode::kRuntimeException, Labelled(error.what()));
     }
     is_created_ = true;  // null is a legal kernel
-    if (checked::enabled()) [[unlikely]]
+    if (checked::enabled()) [[unlikely]] {
       checked::EndCall(info);
+      JudgeConstants(hashes);
+    }
   }
 
   [[gnu::cold, gnu::noinline]] void JudgeMissing(KernelContextAdapter& context) const {
@@ -173,7 +207,11 @@ std::vector<std::pair<std::size_t, std::size_t>> RequiredAliases(const CustomOpD
   for (const auto& [from, to] : op.aliases) {
     const auto input = static_cast<std::size_t>(from);
     const auto output = static_cast<std::size_t>(to);
-    if (!info.HasInput(input) || !info.HasOutput(output)) continue;
+    if (!info.HasInput(input)) continue;
+    if (!info.HasOutput(output)) {
+      pairs.emplace_back(input, output);  // the kernel may write all the same, into a copy
+      continue;
+    }
     const light::ElementType in = info.InputElement(input);
     const light::ElementType out = info.OutputElement(output);
     if (in == light::ElementType::kString || out == light::ElementType::kString ||

@@ -70,6 +70,7 @@ void Registration::Run(const std::string& path, bool check_ops) {
   const std::lock_guard one_at_a_time(library_->registering());
   const Registering registering(*library_);
   const checked::Owner owner(this);
+  const checked::RegistrationEnd end(this);
   // Taken when the entry point is through, whether it succeeded or not.
   struct Keeper {
     Registration& registration;
@@ -84,7 +85,6 @@ void Registration::Run(const std::string& path, bool check_ops) {
     ort_abi::CallFunction<HostStatus>(kRegister, library_->Find<RegisterFunction>(kRegister),
                                       ort_abi::Lend<OrtSessionOptions>(staged_), &abi::ApiBase());
     RefuseLocalOps(added());
-    checked::EndRegistration(this);
     for (const StagedDomain& domain : added()) {
       if (!check_ops) break;
       for (const OrtCustomOp* op : domain.domain->ops) CheckCustomOpVersion(*op);
