@@ -168,12 +168,21 @@ print(report.registration, sys.argv[1] in open("/proc/self/maps").read())
         ort.inspect_library(fixtures / "needs_missing_symbol.so", load=True)
 
 
+def test_permissions_and_demands_to_share_memory_are_told_apart(fixtures):
+    (op,) = ort.inspect_library(fixtures / "counts_calls.so", load=True).registration.operators
+    assert (op.may_inplace, op.aliases) == ([(0, 0)], [(0, 0)])
+    table = inspect_command("--load", fixtures / "counts_calls.so").stdout
+    assert "0->0" in table
+    assert "0=0" in table
+
+
 def test_the_command_shows_operators(fixtures):
     done = inspect_command(fixtures / "broken_descriptors.so", "--load")
     assert done.returncode == 1
     assert "API versions asked for: 12, 30\n" in done.stdout
     rows = done.stdout.partition("operators: 11\n")[2].splitlines()
-    assert " ".join(rows[0].split()) == "domain operator versions inputs outputs provider inference in place problem"
+    header = "domain operator versions inputs outputs provider inference in place shared problem"
+    assert " ".join(rows[0].split()) == header
     assert rows[2].split() == ["fixtures", "Good", "3-5", "float,", "int64?", "in", "cpu_input", "float",
                                "CPUExecutionProvider", "no"]  # fmt: skip
     assert "...any (at least 2, of any types)" in rows[12]

@@ -53,6 +53,7 @@ OperatorReport Describe(const CustomOpDescriptor& op) {
   report.api_version = op.op->version;
   report.has_inference = op.has_inference;
   report.may_inplace = op.may_inplace;
+  report.aliases = op.aliases;
   return report;
 }
 

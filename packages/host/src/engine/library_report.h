@@ -43,6 +43,7 @@ struct OperatorReport {
   uint32_t api_version = 0;  ///< of the struct
   bool has_inference = false;
   std::vector<std::pair<int, int>> may_inplace;
+  std::vector<std::pair<int, int>> aliases;
   std::string problem;  ///< which rule it breaks; a session with it fails. What comes after it was not read
 };
 

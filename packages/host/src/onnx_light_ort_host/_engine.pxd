@@ -204,6 +204,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         uint32_t api_version
         cbool has_inference
         vector[pair[int, int]] may_inplace
+        vector[pair[int, int]] aliases
         string problem
 
     cdef cppclass RegistrationReport:

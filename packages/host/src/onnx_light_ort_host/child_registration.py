@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def operator_of(fields: dict[str, Any]) -> OperatorReport:
     """Makes the report of an operator from its fields."""
     arguments = {side: [ArgumentReport(*item.values()) for item in fields[side]] for side in ("inputs", "outputs")}
-    pairs = [(i, o) for i, o in fields["may_inplace"]]
-    return OperatorReport(*{**fields, **arguments, "may_inplace": pairs}.values())
+    pairs = {kind: [(i, o) for i, o in fields[kind]] for kind in ("may_inplace", "aliases")}
+    return OperatorReport(*{**fields, **arguments, **pairs}.values())
 
 
 def answer_of_child(path: str) -> dict[str, Any]:

@@ -66,7 +66,8 @@ def explain(arguments: argparse.Namespace) -> int:
 
 def operator_table(operators: Sequence[OperatorReport]) -> str:
     """Formats what a library registers."""
-    header = ("domain", "operator", "versions", "inputs", "outputs", "provider", "inference", "in place", "problem")
+    declared = ("domain", "operator", "versions", "inputs", "outputs", "provider")
+    header = (*declared, "inference", "in place", "shared", "problem")
     return table(
         header,
         [
@@ -79,6 +80,7 @@ def operator_table(operators: Sequence[OperatorReport]) -> str:
                 op.provider,
                 "yes" if op.has_inference else "no",
                 ", ".join(f"{i}->{o}" for i, o in op.may_inplace),
+                ", ".join(f"{i}={o}" for i, o in op.aliases),
                 op.problem,
             )
             for op in operators

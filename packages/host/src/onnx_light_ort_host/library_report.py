@@ -60,6 +60,8 @@ class OperatorReport(Record):
         Whether it infers the shapes of its outputs.
     may_inplace : list of tuple of int
         Inputs and the outputs that may take their memory.
+    aliases : list of tuple of int
+        Inputs and the outputs that must be the same memory.
     problem : str
         Which rule the descriptor breaks; a session with it fails. Empty if none. What comes after the fault was not
         read: name, inputs and outputs may be missing.
@@ -77,6 +79,7 @@ class OperatorReport(Record):
         "api_version",
         "has_inference",
         "may_inplace",
+        "aliases",
         "problem",
     )
     domain: str
@@ -90,6 +93,7 @@ class OperatorReport(Record):
     api_version: int
     has_inference: bool
     may_inplace: list[tuple[int, int]]
+    aliases: list[tuple[int, int]]
     problem: str
 
 

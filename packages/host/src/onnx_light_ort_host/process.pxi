@@ -89,23 +89,27 @@ cdef list argument_reports(const vector[engine.ArgumentReport]& arguments):
     return result
 
 
+cdef list index_pairs(const vector[pair[int, int]]& found):
+    return [(found[i].first, found[i].second) for i in range(found.size())]
+
+
 def inspect_registration(path):
     cdef string native = path_bytes(path)
     cdef engine.RegistrationReport report
     cdef engine.Failure failure
     cdef const engine.OperatorReport* op
-    cdef size_t i, k
+    cdef size_t i
     with nogil:
         failure = engine.AttemptInspect(report, native)
     engine.RethrowFailure(failure)
     operators = []
     for i in range(report.operators.size()):
         op = &report.operators[i]
-        pairs = [(op.may_inplace[k].first, op.may_inplace[k].second) for k in range(op.may_inplace.size())]
         operators.append(OperatorReport(
             text(op.domain), text(op.name), op.position, op.since_version,
             op.end_version if op.end_version >= 0 else None, argument_reports(op.inputs), argument_reports(op.outputs),
-            text(op.provider), op.api_version, op.has_inference, pairs, text(op.problem)))
+            text(op.provider), op.api_version, op.has_inference, index_pairs(op.may_inplace), index_pairs(op.aliases),
+            text(op.problem)))
     versions = [report.api_versions[i] for i in range(report.api_versions.size())]
     return RegistrationReport(versions, operators, text(report.failed_because))
 
