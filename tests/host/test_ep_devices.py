@@ -51,7 +51,10 @@ def test_device_that_cannot_be_is_refused(arguments, error, words):
     assert ort.get_ep_devices() == before
 
 
-def test_library_that_is_no_library_of_providers_is_refused(fixtures):
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_library_that_is_no_library_of_providers_is_refused(fixtures, is_loaded):
+    if is_loaded:
+        ort.SessionOptions().register_custom_ops_library(fixtures / "add_two.so")
     with pytest.raises(ort.Fail, match=r"add_two\.so': exports no CreateEpFactories"):
         ort.register_execution_provider_library("ep", fixtures / "add_two.so")
 

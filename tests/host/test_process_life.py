@@ -149,6 +149,8 @@ def test_ctrl_c_ends_a_run(body: str) -> None:
     source = (
         COMMON
         + f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background starts without it
 loop = session({endless(ENDLESS_BODIES[body])!r}, threads=1)
 x = np.ones(1_000_000 if {body == "slow"} else 1, np.float32)
 for _ in range(2):

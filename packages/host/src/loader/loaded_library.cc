@@ -76,6 +76,9 @@ std::string WhyRefused(const std::string& given, const std::string& resolved, co
 }
 
 std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* entry_point) {
+  const auto require_entry_point = [&](bool is_exported) {
+    if (!is_exported) throw HostError(ORT_FAIL, "library '" + path + "': exports no " + entry_point);
+  };
   const std::string resolved = ResolveLibraryPath(path);
   const LoadPolicy policy = GetLoadPolicy();
   // The policy may have changed since the library was loaded, so it is asked each time, and before the file is read.
@@ -90,7 +93,10 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
       auto library = known->second.lock();
       const bool is_allowed = library != nullptr && (!policy.audited_only || library->audit() != nullptr) &&
                               (policy.provide_api_base || !library->imports_api_base());
-      if (is_allowed) return library;
+      if (is_allowed) {
+        require_entry_point(library->Find<void()>(entry_point) != nullptr);  // it may have been loaded for another one
+        return library;
+      }
     }
   }
   RefuseReplaced(path, resolved, id);
@@ -98,9 +104,7 @@ std::shared_ptr<LoadedLibrary> LoadLibrary(const std::string& path, const char* 
   if (const std::string reason = WhyRefused(path, resolved, closure); !reason.empty()) {
     throw HostError(ORT_FAIL, "library '" + path + "': refused: " + reason);
   }
-  if (!closure.files.front().Exports(entry_point)) {
-    throw HostError(ORT_FAIL, "library '" + path + "': exports no " + entry_point);
-  }
+  require_entry_point(closure.files.front().Exports(entry_point));
   const AuditedLibrary* audit = FindAudited(resolved);
   const bool imports_api_base = ImportsApiBase(closure);
   if (imports_api_base) ProvideApiBase();  // before the library's static initialisers look for it
