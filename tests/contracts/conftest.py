@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from contracts.agreement import agreement
-from contracts.harness import Probe, Table
+from contracts.harness import PluginAllocator, Probe, Table
 
 ORT = "onnxruntime"
 STRICTER = pytest.StashKey[int]()  # how many tests are left out for it
@@ -95,3 +95,12 @@ def no_findings(request: pytest.FixtureRequest, shared_probe: Probe):
     marker = request.node.get_closest_marker("finds")
     expected = set(marker.args) if marker else set()
     assert {finding.rule for finding in found} <= expected, [(f.rule, f.slot, f.sentence) for f in found]
+
+
+@pytest.fixture
+def allocator(probe: Probe):
+    """Return a plugin allocator; every block must be back at the end."""
+    made = PluginAllocator(probe)
+    yield made
+    assert not made.live
+    probe.api.ReleaseMemoryInfo(made.info)

@@ -5,7 +5,7 @@ import ctypes as C
 
 import numpy as np
 import pytest
-from contracts.harness import E, PluginAllocator, dims, read_tensor
+from contracts.harness import E, dims, read_tensor
 
 FLOAT = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
 INT4 = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4
@@ -14,48 +14,39 @@ SENTINEL = 0x1234
 ADOPT, AT = "OrtApi.CreateTensorWithDataAndDeleterAsOrtValue", "OrtApi.TensorAt"
 
 
-@pytest.fixture
-def deleter(probe):
-    """Return a plugin allocator; every block must be back at the end."""
-    made = PluginAllocator(probe)
-    yield made
-    assert not made.live
-    probe.api.ReleaseMemoryInfo(made.info)
-
-
-def block_of(api, deleter, content):
+def block_of(api, allocator, content):
     """Return the address of a block of the allocator with the content of an array."""
-    block = api.get.AllocatorAlloc(deleter.address, max(content.nbytes, 1))
+    block = api.get.AllocatorAlloc(allocator.address, max(content.nbytes, 1))
     C.memmove(block, content.ctypes.data, content.nbytes)
     return block
 
 
-def adopt(api, deleter, block, size, shape, element=FLOAT):
+def adopt(api, allocator, block, size, shape, element=FLOAT):
     """Return error code and value."""
     out = C.c_void_p(SENTINEL)
-    args = deleter.address, block, size, dims(*shape), len(shape), element, C.byref(out)
+    args = allocator.address, block, size, dims(*shape), len(shape), element, C.byref(out)
     return api.code.CreateTensorWithDataAndDeleterAsOrtValue(*args), out.value
 
 
 @pytest.mark.slot(ADOPT, "OrtApi.ReleaseValue", "OrtAllocator.Free")
-def test_adopted_memory_is_freed_once_with_the_value(api, deleter):
+def test_adopted_memory_is_freed_once_with_the_value(api, allocator):
     content = np.arange(6, dtype=np.float32).reshape(2, 3)
-    block = block_of(api, deleter, content)
-    code, value = adopt(api, deleter, block, content.nbytes, content.shape)
+    block = block_of(api, allocator, content)
+    code, value = adopt(api, allocator, block, content.nbytes, content.shape)
     assert code == E.ORT_OK
     assert api.get.GetTensorMutableData(value) == block
     np.testing.assert_array_equal(read_tensor(api, value), content)
-    assert deleter.freed == []
+    assert allocator.freed == []
     api.ReleaseValue(value)
-    assert deleter.freed == [block]
+    assert allocator.freed == [block]
 
 
 @pytest.mark.slot(ADOPT, "OrtApi.GetTensorMemoryInfo", "OrtAllocator.Info")
-def test_adopted_memory_is_described_by_its_allocator(api, deleter):
+def test_adopted_memory_is_described_by_its_allocator(api, allocator):
     content = np.zeros(2, np.float32)
-    code, value = adopt(api, deleter, block_of(api, deleter, content), content.nbytes, (2,))
+    code, value = adopt(api, allocator, block_of(api, allocator, content), content.nbytes, (2,))
     assert code == E.ORT_OK
-    assert api.get.CompareMemoryInfo(api.get.GetTensorMemoryInfo(value), deleter.info) == 0
+    assert api.get.CompareMemoryInfo(api.get.GetTensorMemoryInfo(value), allocator.info) == 0
     api.ReleaseValue(value)
 
 
@@ -70,11 +61,11 @@ def test_adopted_memory_is_described_by_its_allocator(api, deleter):
     ],
     ids=["too_small", "negative", "overflow", "unknown_type"],
 )
-def test_memory_that_is_not_adopted_stays_the_callers(api, deleter, shape, element, code):
-    block = block_of(api, deleter, np.zeros(2, np.float32))
-    assert adopt(api, deleter, block, 8, shape, element) == (code, SENTINEL)
-    assert deleter.freed == []
-    api.ok.AllocatorFree(deleter.address, block)
+def test_memory_that_is_not_adopted_stays_the_callers(api, allocator, shape, element, code):
+    block = block_of(api, allocator, np.zeros(2, np.float32))
+    assert adopt(api, allocator, block, 8, shape, element) == (code, SENTINEL)
+    assert allocator.freed == []
+    api.ok.AllocatorFree(allocator.address, block)
 
 
 @pytest.mark.slot(ADOPT)
@@ -84,24 +75,24 @@ def test_memory_that_is_not_adopted_stays_the_callers(api, deleter, shape, eleme
     [(None, FLOAT, E.ORT_INVALID_ARGUMENT), (SENTINEL, STRING, E.ORT_NOT_IMPLEMENTED)],
     ids=["null", "strings"],
 )
-def test_memory_that_holds_no_numbers_is_not_adopted(api, deleter, block, element, code):
-    assert adopt(api, deleter, block, 64, (1,), element) == (code, SENTINEL)
+def test_memory_that_holds_no_numbers_is_not_adopted(api, allocator, block, element, code):
+    assert adopt(api, allocator, block, 64, (1,), element) == (code, SENTINEL)
 
 
 @pytest.mark.slot(ADOPT)
 @pytest.mark.host_stricter
 @pytest.mark.parametrize("missing", [0, 6])
-def test_adopting_checks_its_pointers(api, deleter, missing):
-    args = [deleter.address, None, 0, dims(0), 1, FLOAT, C.byref(C.c_void_p())]
+def test_adopting_checks_its_pointers(api, allocator, missing):
+    args = [allocator.address, None, 0, dims(0), 1, FLOAT, C.byref(C.c_void_p())]
     args[missing] = None
     assert api.code.CreateTensorWithDataAndDeleterAsOrtValue(*args) == E.ORT_INVALID_ARGUMENT
 
 
 @pytest.mark.slot(ADOPT)
 @pytest.mark.host_stricter
-def test_deleter_of_version_0_is_refused_by_name(api, deleter):
-    C.c_uint32.from_buffer(deleter.memory, 0).value = 0
-    args = deleter.address, SENTINEL, 8, dims(2), 1, FLOAT, C.byref(C.c_void_p())
+def test_deleter_of_version_0_is_refused_by_name(api, allocator):
+    C.c_uint32.from_buffer(allocator.memory, 0).value = 0
+    args = allocator.address, SENTINEL, 8, dims(2), 1, FLOAT, C.byref(C.c_void_p())
     code, message = api.error.CreateTensorWithDataAndDeleterAsOrtValue(*args)
     assert code == E.ORT_INVALID_ARGUMENT
     assert "OrtAllocator" in message

@@ -16,15 +16,6 @@ CREATE, WRAP = "OrtApi.CreateTensorAsOrtValue", "OrtApi.CreateTensorWithDataAsOr
 
 
 @pytest.fixture
-def allocator(probe):
-    """Return a plugin allocator; every block must be back at the end."""
-    made = PluginAllocator(probe)
-    yield made
-    assert not made.live
-    probe.api.ReleaseMemoryInfo(made.info)
-
-
-@pytest.fixture
 def cpu(api):
     """Return a CPU memory info."""
     info = api.get.CreateCpuMemoryInfo(E.OrtDeviceAllocator, E.OrtMemTypeDefault)
