@@ -27,12 +27,14 @@ class ToyProvider final : public ExecutionProvider {
  public:
   explicit ToyProvider(std::vector<PartitionProposal> proposals) : proposals_(std::move(proposals)) {}
   const std::string& name() const noexcept override { return name_; }
-  std::vector<PartitionProposal> ProposePartitions(const Graph&, const std::vector<bool>&) override {
-    return proposals_;
+  Proposals Propose(const GraphOffer&) override { return {proposals_, wants}; }
+  std::string WhyNot(const GraphOffer&, const Node&) override { return "not wanted"; }
+  const KernelEntry* FindKernel(const Graph&, const Node&, std::string* why) override {
+    *why = "the provider has no kernels";
+    return nullptr;
   }
-  std::vector<NodeId> ProposeNodes(const Graph&, const std::vector<bool>&) override { return wants; }
-  const KernelRegistry* kernels() const noexcept override { return nullptr; }
-  std::vector<std::unique_ptr<Partition>> Compile(const Graph&, const std::vector<PartitionShape>& shapes) override {
+  std::vector<std::unique_ptr<Partition>> Compile(const GraphOffer&,
+                                                  const std::vector<PartitionShape>& shapes) override {
     std::vector<std::unique_ptr<Partition>> made;
     for (const PartitionShape& shape : shapes) made.push_back(std::make_unique<AddCount>(shape.nodes.size()));
     return made;

@@ -8,12 +8,15 @@ from .ep import EpFactory, entry_points, registered
 from .native import options_of, session_of
 from .plugin_allocator import PluginAllocator
 from .probe import Probe, fixture_path
+from .provider import Ep, Kernel, during_capability, model_of, provider_of, session_with
 
 __all__ = [
     "Arg",
     "CustomOp",
     "E",
+    "Ep",
     "EpFactory",
+    "Kernel",
     "Pairs",
     "PluginAllocator",
     "PluginStruct",
@@ -22,13 +25,17 @@ __all__ = [
     "Table",
     "copy_first_input",
     "dims",
+    "during_capability",
     "entry_points",
     "fixture_path",
+    "model_of",
     "options_of",
+    "provider_of",
     "read_tensor",
     "registered",
     "run_in_child",
     "session_of",
+    "session_with",
     "text",
     "write_output",
 ]

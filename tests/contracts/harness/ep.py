@@ -40,6 +40,8 @@ class EpFactory(PluginStruct):
         self.probe, self.api = probe, probe.api
         self.ep_api = Table(probe.api.GetEpApi(), "OrtEpApi", probe.api)
         self.calls: list[str] = []
+        self.name = ep_name or ""
+        self.released_eps: list[int] = []
         self._texts = [
             C.create_string_buffer(t.encode()) if t is not None else None for t in (ep_name, vendor, release)
         ]
@@ -48,7 +50,7 @@ class EpFactory(PluginStruct):
         self.count("GetVendorId", lambda this: 0x1234)
         self.count("GetSupportedDevices", self._supported)
         self.count("CreateEp", lambda *arguments: probe.status())
-        self.count("ReleaseEp", lambda this, ep: None)
+        self.count("ReleaseEp", lambda this, ep: self.released_eps.append(ep))
         self.count("CreateDataTransfer", lambda this, out: None)
         self._devices = devices or (lambda factory, hardware: [factory.device(factory.cpu(hardware))])
         probe.keep.append(self)
@@ -61,6 +63,14 @@ class EpFactory(PluginStruct):
             return function(*arguments)
 
         self.set(name, counted)
+
+    def give(self, ep: PluginStruct) -> None:
+        """Answer ``CreateEp`` with a provider."""
+
+        def create(this: int, *arguments: int) -> None:
+            C.c_void_p.from_address(arguments[-1]).value = ep.address
+
+        self.count("CreateEp", create)
 
     def cpu(self, hardware: Sequence[int]) -> int:
         """Return the one CPU among hardware devices."""

@@ -118,7 +118,8 @@ class Probe:
             raise error
 
     @contextlib.contextmanager
-    def _callbacks(self) -> Iterator[None]:
+    def callbacks(self) -> Iterator[None]:
+        """Raise what a callback recorded within the block, before the module's own exception."""
         self._errors.clear()
         try:
             yield
@@ -152,7 +153,7 @@ class Probe:
             options = self.ort.SessionOptions()
             options.log_severity_level = 3
         self._on_register = register
-        with self._callbacks():
+        with self.callbacks():
             try:
                 options.register_custom_ops_library(self.path)
             finally:
@@ -177,7 +178,7 @@ class Probe:
         """Return a session for a model and custom ops."""
         if ops:
             options = self.register(*ops, options=options)
-        with self._callbacks():
+        with self.callbacks():
             session = self.ort.InferenceSession(
                 model.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
             )
@@ -186,7 +187,7 @@ class Probe:
 
     def run(self, session: Any, feeds: dict[str, np.ndarray], outputs: Sequence[str] | None = None) -> list[Any]:
         """Run a session; an exception of a callback comes before the module's own."""
-        with self._callbacks():
+        with self.callbacks():
             return session.run(outputs, feeds)
 
     def run_op(self, op: CustomOp, inputs: Sequence[np.ndarray | None] = (np.ones(2, np.float32),), **model: Any):

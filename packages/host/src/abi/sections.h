@@ -28,9 +28,16 @@ void FillCustomOpDomain(OrtApi& table) noexcept;
 void FillShapeInference(OrtApi& table) noexcept;
 void FillEnv(OrtApi& table) noexcept;
 void FillDevices(OrtApi& table) noexcept;
+void FillGraphs(OrtApi& table) noexcept;
+void FillNodes(OrtApi& table) noexcept;
+void FillValueInfos(OrtApi& table) noexcept;
+void FillModelMetadata(OrtApi& table) noexcept;
+void FillRunOptions(OrtApi& table) noexcept;
 // Those of OrtEpApi.
 void FillEpDevices(OrtEpApi& table) noexcept;
 void FillOpSchemas(OrtEpApi& table) noexcept;
+void FillKernelDefs(OrtEpApi& table) noexcept;
+void FillEpSession(OrtEpApi& table) noexcept;
 
 /// Extents that a library may pass at once. Model files have no higher rank, and a count without sense is no reason to
 /// read foreign memory.

@@ -33,6 +33,11 @@ const Table& MakeTable() {
   FillShapeInference(table.table);
   FillEnv(table.table);
   FillDevices(table.table);
+  FillGraphs(table.table);
+  FillNodes(table.table);
+  FillValueInfos(table.table);
+  FillModelMetadata(table.table);
+  FillRunOptions(table.table);
   return table;
 }
 
@@ -40,6 +45,8 @@ const OrtEpApi& MakeEpTable() {
   OrtEpApi& table = *new OrtEpApi(ort_abi::StubTable<StubPolicy, OrtEpApi>().table);
   FillEpDevices(table);
   FillOpSchemas(table);
+  FillKernelDefs(table);
+  FillEpSession(table);
   return table;
 }
 

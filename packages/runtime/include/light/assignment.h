@@ -20,6 +20,7 @@ struct NodeAssignment {
   int partition = -1;  ///< index into Assignment::partitions
   std::string reason;
   const KernelEntry* entry = nullptr;  ///< nullptr for a node of a partition
+  std::string declined = {};           ///< why the providers that were asked before did not take it; "" if none was
 };
 
 struct AssignedPartition {
@@ -46,8 +47,9 @@ struct AssignmentSources {
   const KernelRegistry* (*fallback)() = nullptr;  ///< called only when there is a node that none before it takes
 };
 
-/// Assigns every node, those of subgraphs included. Throws Error (kNotImplemented) for a node that nobody runs; the
-/// message names the node, its version and types, and why each source declined.
+/// Assigns every node, those of subgraphs included. Each provider in turn sees all graphs, inner ones first; it is not
+/// asked about the subgraphs of a node that somebody has. Throws Error (kNotImplemented) for a node that nobody runs;
+/// the message names the node, its version and types, and why each source declined.
 Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources);
 
 }  // namespace light

@@ -10,18 +10,36 @@
 
 namespace light {
 
+struct Assignment;
+
+/// A graph as a provider is asked about it.
+struct GraphOffer {
+  const Graph& graph;
+  /// Who has which node so far; a node that nobody has yet has no provider. Bodies likewise.
+  const Assignment& assignment;
+  const GraphOffer* outer = nullptr;  ///< of a subgraph: the graph around it
+  NodeId parent = kNoNode;            ///< of a subgraph: the node of `outer` that it belongs to
+};
+
+/// What a provider wants of a graph.
+struct Proposals {
+  std::vector<PartitionProposal> partitions;  ///< groups to run as one step
+  std::vector<NodeId> nodes;                  ///< one by one, with kernels that FindKernel gives
+};
+
 /// Somebody who takes nodes of a graph: single nodes with kernels of its own, or whole groups.
 class ExecutionProvider {
  public:
   virtual ~ExecutionProvider() = default;
   virtual const std::string& name() const noexcept = 0;
-  /// Nodes that it wants, as groups to run as one step. `taken[id]` is true for nodes that somebody before it has.
-  virtual std::vector<PartitionProposal> ProposePartitions(const Graph& graph, const std::vector<bool>& taken) = 0;
-  /// Nodes that it wants one by one, with kernels from kernels().
-  virtual std::vector<NodeId> ProposeNodes(const Graph& graph, const std::vector<bool>& taken) = 0;
-  virtual const KernelRegistry* kernels() const noexcept = 0;
+  /// Asked once for each graph, for subgraphs before the graph around them.
+  virtual Proposals Propose(const GraphOffer& offer) = 0;
+  /// Why Propose, which was called for the graph last, did not want the node. For people.
+  virtual std::string WhyNot(const GraphOffer& offer, const Node& node) = 0;
+  /// The kernel for a node; nullptr if there is none, and then `why` says so. The entry lives as long as the provider.
+  virtual const KernelEntry* FindKernel(const Graph& graph, const Node& node, std::string* why) = 0;
   /// One partition per shape, in order. All or nothing: on failure it throws and has released what it made.
-  virtual std::vector<std::unique_ptr<Partition>> Compile(const Graph& graph,
+  virtual std::vector<std::unique_ptr<Partition>> Compile(const GraphOffer& offer,
                                                           const std::vector<PartitionShape>& shapes) = 0;
 };
 

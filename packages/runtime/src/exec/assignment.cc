@@ -17,51 +17,102 @@ std::string TypesOf(const Graph& graph, const std::vector<ValueId>& values) {
   return text + ")";
 }
 
-void AskProvider(const Graph& graph, ExecutionProvider& provider, std::vector<bool>& taken, Assignment& assignment) {
-  const auto refuse_taken = [&](NodeId id) {
-    if (id < taken.size() && taken[id]) {
-      throw Error(ErrorCode::kEpFail, "execution provider " + provider.name() + ": node " + graph.node(id).Label() +
-                                          " belongs to " + assignment.nodes[id].provider + " already");
-    }
-  };
-  auto proposals = provider.ProposePartitions(graph, taken);
-  for (const PartitionProposal& proposal : proposals) {
-    for (const NodeId id : proposal.nodes) refuse_taken(id);
+Assignment NobodysYet(const Graph& graph) {
+  Assignment assignment;
+  assignment.nodes.resize(graph.nodes().size());
+  assignment.bodies.resize(graph.nodes().size());
+  for (const Node& node : graph.nodes()) {
+    assignment.nodes[node.id].node = node.id;
+    for (const Subgraph& body : node.subgraphs) assignment.bodies[node.id].push_back(NobodysYet(*body.graph));
   }
-  auto shapes = ValidatePartitions(graph, std::move(proposals));
-  if (!shapes.empty()) {
-    auto partitions = provider.Compile(graph, shapes);
+  return assignment;
+}
+
+bool IsTaken(const Assignment& assignment, NodeId id) noexcept { return !assignment.nodes[id].provider.empty(); }
+
+/// Asks one provider about one graph and takes its proposals over.
+class Question {
+ public:
+  Question(const GraphOffer& offer, ExecutionProvider& provider, Assignment& assignment)
+      : offer_(offer), provider_(provider), assignment_(assignment) {}
+
+  void Ask() {
+    Proposals proposals = provider_.Propose(offer_);
+    std::vector<NodeId> single = std::move(proposals.nodes);
+    for (const PartitionProposal& proposal : proposals.partitions) {
+      for (const NodeId id : proposal.nodes) RefuseTaken(id);
+    }
+    TakePartitions(ValidatePartitions(offer_.graph, std::move(proposals.partitions)));
+    for (const NodeId id : single) TakeNode(id);
+    for (NodeAssignment& node : assignment_.nodes) {
+      if (node.provider == provider_.name()) continue;
+      const std::string why = node.provider.empty() ? provider_.WhyNot(offer_, offer_.graph.node(node.node))
+                                                    : "belongs to " + node.provider + " already";
+      node.declined += (node.declined.empty() ? "" : "; ") + provider_.name() + ": " + why;
+    }
+  }
+
+ private:
+  [[noreturn]] void Refuse(const std::string& what) const {
+    throw Error(ErrorCode::kEpFail, "execution provider " + provider_.name() + ": " + what);
+  }
+
+  void RefuseTaken(NodeId id) const {
+    if (id >= assignment_.nodes.size() || !IsTaken(assignment_, id)) return;
+    Refuse("node " + offer_.graph.node(id).Label() + " belongs to " + assignment_.nodes[id].provider + " already");
+  }
+
+  void TakePartitions(std::vector<PartitionShape> shapes) {
+    if (shapes.empty()) return;
+    auto partitions = provider_.Compile(offer_, shapes);
     if (partitions.size() != shapes.size()) {
-      throw Error(ErrorCode::kEpFail, "execution provider " + provider.name() + ": compiled " +
-                                          std::to_string(partitions.size()) + " partitions, expected " +
-                                          std::to_string(shapes.size()));
+      Refuse("compiled " + std::to_string(partitions.size()) + " partitions, expected " +
+             std::to_string(shapes.size()));
     }
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      const int index = static_cast<int>(assignment.partitions.size());
+      const int index = static_cast<int>(assignment_.partitions.size());
       for (const NodeId id : shapes[i].nodes) {
-        taken[id] = true;
-        assignment.nodes[id] = {id,     provider.name(), shapes[i].proposal.name, index, "compiled by the provider",
-                                nullptr};
+        Take(id, shapes[i].proposal.name, index, "compiled by the provider", nullptr);
       }
-      assignment.partitions.push_back({std::move(shapes[i]), provider.name(), std::move(partitions[i])});
+      assignment_.partitions.push_back({std::move(shapes[i]), provider_.name(), std::move(partitions[i])});
     }
   }
-  for (const NodeId id : provider.ProposeNodes(graph, taken)) {
-    if (id >= taken.size()) {
-      throw Error(ErrorCode::kEpFail,
-                  "execution provider " + provider.name() + ": node id " + std::to_string(id) + " is not in the graph");
-    }
-    refuse_taken(id);
-    std::string why = "the provider has no kernels";
-    const KernelRegistry* kernels = provider.kernels();
-    const KernelEntry* entry = kernels != nullptr ? kernels->Find(graph, graph.node(id), &why) : nullptr;
+
+  void TakeNode(NodeId id) {
+    if (id >= assignment_.nodes.size()) Refuse("node id " + std::to_string(id) + " is not in the graph");
+    RefuseTaken(id);
+    std::string why;
+    const KernelEntry* entry = provider_.FindKernel(offer_.graph, offer_.graph.node(id), &why);
     if (entry == nullptr) {
-      throw Error(ErrorCode::kEpFail, "execution provider " + provider.name() + ": asks for node " +
-                                          graph.node(id).Label() + " without a kernel for it: " + why);
+      Refuse("asks for node " + offer_.graph.node(id).Label() + " without a kernel for it: " + why);
     }
-    taken[id] = true;
-    assignment.nodes[id] = {id, provider.name(), entry->registration.kernel_name, -1, "chosen by the provider", entry};
+    Take(id, entry->registration.kernel_name, -1, "chosen by the provider", entry);
   }
+
+  void Take(NodeId id, std::string kernel, int partition, std::string reason, const KernelEntry* entry) {
+    NodeAssignment& node = assignment_.nodes[id];
+    node.provider = provider_.name();
+    node.kernel = std::move(kernel);
+    node.partition = partition;
+    node.reason = std::move(reason);
+    node.entry = entry;
+  }
+
+  const GraphOffer& offer_;
+  ExecutionProvider& provider_;
+  Assignment& assignment_;
+};
+
+/// Asks about the bodies of nodes that nobody has, then about the graph.
+void AskInnerFirst(const GraphOffer& offer, ExecutionProvider& provider, Assignment& assignment) {
+  for (const Node& node : offer.graph.nodes()) {
+    if (IsTaken(assignment, node.id)) continue;
+    for (std::size_t i = 0; i < node.subgraphs.size(); ++i) {
+      Assignment& body = assignment.bodies[node.id][i];
+      AskInnerFirst({*node.subgraphs[i].graph, body, &offer, node.id}, provider, body);
+    }
+  }
+  if (!offer.graph.nodes().empty()) Question(offer, provider, assignment).Ask();
 }
 
 struct SingleNodeSource {
@@ -70,7 +121,8 @@ struct SingleNodeSource {
   const char* reason;
 };
 
-[[noreturn]] void FailUnassigned(const Graph& graph, const Node& node, std::span<const SingleNodeSource> asked) {
+[[noreturn]] void FailUnassigned(const Graph& graph, const Node& node, const NodeAssignment& assigned,
+                                 std::span<const SingleNodeSource> asked) {
   std::string message = "node " + node.Label() + ": nothing here runs version " + std::to_string(node.since_version) +
                         " with inputs " + TypesOf(graph, node.inputs) + " and outputs " + TypesOf(graph, node.outputs);
   for (const SingleNodeSource& source : asked) {
@@ -79,12 +131,12 @@ struct SingleNodeSource {
     source.kernels->Find(graph, node, &why);
     message += std::string("; ") + source.name + ": " + why;
   }
+  if (!assigned.declined.empty()) message += "; " + assigned.declined;
   throw Error(ErrorCode::kNotImplemented, message);
 }
 
-}  // namespace
-
-Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
+/// Gives the nodes that no provider has to the first of the other sources that runs them.
+void AssignRest(const Graph& graph, const AssignmentSources& sources, Assignment& assignment) {
   SingleNodeSource single_node_sources[] = {
       {sources.overrides, "override", "override chosen by the user"},
       {sources.native, "native kernels", "native kernel"},
@@ -92,31 +144,38 @@ Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
       {nullptr, "reference fallback", "no native kernel; reference fallback"},
   };
   SingleNodeSource& fallback = single_node_sources[3];
-  Assignment assignment;
-  assignment.nodes.resize(graph.nodes().size());
-  assignment.bodies.resize(graph.nodes().size());
-  std::vector<bool> taken(graph.nodes().size(), false);
-  for (ExecutionProvider* provider : sources.providers) AskProvider(graph, *provider, taken, assignment);
   for (const Node& node : graph.nodes()) {
-    if (!taken[node.id]) {
+    NodeAssignment& assigned = assignment.nodes[node.id];
+    if (!IsTaken(assignment, node.id)) {
       const SingleNodeSource* chosen = nullptr;
-      const KernelEntry* entry = nullptr;
       for (const SingleNodeSource& source : single_node_sources) {
         if (&source == &fallback && sources.fallback != nullptr) fallback.kernels = sources.fallback();
         if (source.kernels == nullptr) continue;
         chosen = &source;
-        entry = source.kernels->Find(graph, node);
-        if (entry != nullptr) break;
+        assigned.entry = source.kernels->Find(graph, node);
+        if (assigned.entry != nullptr) break;
       }
-      if (entry == nullptr) FailUnassigned(graph, node, single_node_sources);
-      assignment.nodes[node.id] = {node.id, kCpuProvider, entry->registration.kernel_name, -1, chosen->reason, entry};
+      if (assigned.entry == nullptr) FailUnassigned(graph, node, assigned, single_node_sources);
+      assigned.provider = kCpuProvider;
+      assigned.kernel = assigned.entry->registration.kernel_name;
+      assigned.reason = chosen->reason;
     }
-    const KernelEntry* entry = assignment.nodes[node.id].entry;
-    if (entry == nullptr || entry->registration.is_hosted) continue;
-    for (const Subgraph& body : node.subgraphs) {
-      assignment.bodies[node.id].push_back(AssignNodes(*body.graph, sources));
+    if (assigned.entry == nullptr || assigned.entry->registration.is_hosted) {
+      assignment.bodies[node.id].clear();  // they run inside of what has the node
+      continue;
+    }
+    for (std::size_t i = 0; i < node.subgraphs.size(); ++i) {
+      AssignRest(*node.subgraphs[i].graph, sources, assignment.bodies[node.id][i]);
     }
   }
+}
+
+}  // namespace
+
+Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
+  Assignment assignment = NobodysYet(graph);
+  for (ExecutionProvider* provider : sources.providers) AskInnerFirst({graph, assignment}, *provider, assignment);
+  AssignRest(graph, sources, assignment);
   return assignment;
 }
 

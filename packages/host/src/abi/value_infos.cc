@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "abi/sections.h"
+
+namespace ort_host::abi {
+
+void FillValueInfos(OrtApi&) noexcept {}
+
+}  // namespace ort_host::abi
