@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/sections.h"
+#include "adapters/current_schemas.h"
 #include "adapters/op_schema.h"
 
 namespace ort_host::abi {
@@ -14,7 +15,7 @@ OrtStatus* ORT_API_CALL GetOpSchema(const char* name, int max_inclusive_version,
     const std::string_view written = Require(domain, "domain");
     const auto destination = Out(out_schema, "out_schema");
     const light::OperatorSchema* found =
-        light::OnnxSchemas().Find(written == "ai.onnx" ? "" : written, name, max_inclusive_version);
+        CurrentSchemas::Get().Find(written == "ai.onnx" ? "" : written, name, max_inclusive_version);
     destination = found != nullptr ? std::make_unique<OpSchemaAdapter>(*found) : nullptr;
   });
 }

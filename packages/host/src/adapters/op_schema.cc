@@ -33,6 +33,14 @@ bool IsFixedType(const light::TypeParameter& parameter) noexcept {
   return parameter.name.find('(') != std::string::npos;
 }
 
+/// Null for ONNX's own schemas, which are never destroyed. Inference is left out: it holds the session.
+std::unique_ptr<const light::OperatorSchema> CopyOfForeign(const light::OperatorSchema& schema) {
+  if (schema.source.empty()) return nullptr;
+  auto copy = std::make_unique<light::OperatorSchema>(schema);
+  copy->infer = nullptr;
+  return copy;
+}
+
 }  // namespace
 
 TypeConstraintAdapter::TypeConstraintAdapter(const light::OperatorSchema& schema, int parameter)
@@ -44,10 +52,11 @@ TypeConstraintAdapter::TypeConstraintAdapter(const light::OperatorSchema& schema
   for (const std::string& text : texts_) types_.push_back(text.c_str());
 }
 
-OpSchemaAdapter::OpSchemaAdapter(const light::OperatorSchema& schema) : AdapterBase(kOpSchemaKind), schema_(schema) {
-  for (std::size_t i = 0; i < schema.type_parameters.size(); ++i) {
-    const bool is_fixed = IsFixedType(schema.type_parameters[i]);
-    by_parameter_.push_back(is_fixed ? nullptr : &constraints_.emplace_back(schema, static_cast<int>(i)));
+OpSchemaAdapter::OpSchemaAdapter(const light::OperatorSchema& schema)
+    : AdapterBase(kOpSchemaKind), copy_(CopyOfForeign(schema)), schema_(copy_ != nullptr ? *copy_ : schema) {
+  for (std::size_t i = 0; i < schema_.type_parameters.size(); ++i) {
+    const bool is_fixed = IsFixedType(schema_.type_parameters[i]);
+    by_parameter_.push_back(is_fixed ? nullptr : &constraints_.emplace_back(schema_, static_cast<int>(i)));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ class TypeConstraintAdapter final : public AdapterBase {
 /// Behind OrtOpSchema: one operator at one version. Lives until ReleaseOpSchema; what is reached from it lives as long.
 class OpSchemaAdapter final : public AdapterBase {
  public:
-  /// The schema outlives this.
+  /// A schema that a library brought is copied: the session it belongs to may end first.
   explicit OpSchemaAdapter(const light::OperatorSchema& schema);
   OpSchemaAdapter(const OpSchemaAdapter&) = delete;
 
@@ -45,6 +46,7 @@ class OpSchemaAdapter final : public AdapterBase {
   const TypeConstraintAdapter* ConstraintOf(const light::FormalParameter& formal) const noexcept;
 
  private:
+  std::unique_ptr<const light::OperatorSchema> copy_;
   const light::OperatorSchema& schema_;
   std::deque<TypeConstraintAdapter> constraints_;
   std::vector<const TypeConstraintAdapter*> by_parameter_;
