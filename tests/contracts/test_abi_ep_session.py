@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions with an execution provider: what it is asked, what it takes, and how it ends."""
 
-import ctypes as C
-
 import numpy as np
 import pytest
 from contracts.harness import E, Kernel, model_of, provider_of, session_with, write_output

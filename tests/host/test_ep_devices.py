@@ -75,6 +75,22 @@ def test_unknown_registration_name_is_an_error():
         ort.unregister_execution_provider_library("nobody")
 
 
-def test_sessions_do_not_use_plugin_providers_yet():
-    with pytest.raises(ort.NotImplemented, match="sessions with plugin EPs"):
-        ort.SessionOptions().add_provider_for_devices(ort.get_ep_devices(), {})
+def test_our_own_provider_may_be_added_and_is_the_last_anyway():
+    options = ort.SessionOptions()
+    options.add_provider_for_devices(ort.get_ep_devices()[:1], {})
+    assert not options.has_providers()
+    with pytest.raises(ort.InvalidArgument, match="provider options of CPUExecutionProvider: it has none"):
+        options.add_provider_for_devices(ort.get_ep_devices()[:1], {"key": "value"})
+
+
+def test_provider_needs_devices():
+    with pytest.raises(ort.InvalidArgument, match="devices: at least one is needed, got none"):
+        ort.SessionOptions().add_provider_for_devices([], {})
+
+
+@pytest.mark.parametrize(
+    ("devices", "options", "wrong"), [(5, {}, "devices"), ([5], {}, "devices"), ([], 5, "options"), ([], {"a": 1}, "a")]
+)
+def test_provider_is_selected_by_devices_and_text(devices, options, wrong):
+    with pytest.raises(TypeError, match=wrong):
+        ort.SessionOptions().add_provider_for_devices(devices, options)

@@ -34,6 +34,7 @@ OPTIONS = {
         "optimized_model_filepath": TEXT,
         "profile_file_prefix": TEXT,
         "reference_fallback": FLAG,
+        "strict_layout": FLAG,
         "use_deterministic_compute": FLAG,
         "use_per_session_threads": FLAG,
     },

@@ -93,8 +93,8 @@ class Ep(PluginStruct):
 class Kernel:
     """A kernel definition with an ``OrtKernelImpl`` for each node that it is created for.
 
-    ``create(info)`` runs in ``OrtKernelCreateFunc`` and ``compute(api, context)`` in ``Compute``; both may return an owned
-    status or raise. ``made`` and ``released`` list the addresses of the implementations.
+    ``create(info)`` runs in ``OrtKernelCreateFunc`` and ``compute(api, context)`` in ``Compute``; both may return an
+    owned status or raise. ``made`` and ``released`` list the addresses of the implementations.
     """
 
     def __init__(
@@ -181,12 +181,10 @@ def provider_of(
             gc.collect()
 
 
-def during_capability(
-    probe: Probe, model: onnx.ModelProto, look: Callable[[Ep, int], Any], *, providers: Any = None
-) -> list[Any]:
+def during_capability(probe: Probe, model: onnx.ModelProto, look: Callable[[Ep, int], Any]) -> list[Any]:
     """Run ``look(ep, graph)`` inside each ``GetCapability`` for a model; return the results in order."""
     seen: list[Any] = []
-    with provider_of(probe, lambda ep, graph, support: seen.append(look(ep, graph))) as (ep, options):
+    with provider_of(probe, lambda ep, graph, support: seen.append(look(ep, graph))) as (_ep, options):
         session_with(probe, model, options)
     return seen
 
@@ -224,5 +222,3 @@ def model_of(
     )
     opsets = [helper.make_opsetid(*item) for item in {"": opset, **imports}.items()]
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version)
-
-

@@ -1,8 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
 #include "abi/sections.h"
+#include "adapters/graph_support.h"
+#include "adapters/kernel_info.h"
 
 namespace ort_host::abi {
+namespace {
 
-void FillEpSession(OrtEpApi&) noexcept {}
+// --- What a provider says of a graph
+
+OrtStatus* ORT_API_CALL EpGraphSupportInfo_AddNodesToFuse(OrtEpGraphSupportInfo* graph_support_info,
+                                                          const OrtNode* const* nodes, size_t num_nodes,
+                                                          const OrtNodeFusionOptions* node_fusion_options) noexcept {
+  return Guard("EpGraphSupportInfo_AddNodesToFuse", [&](Slot slot) -> OrtStatus* {
+    GraphSupportAdapter& support = Borrow(graph_support_info);
+    Require(nodes, "nodes");
+    if (num_nodes == 0) return slot.Fail(ORT_INVALID_ARGUMENT, "num_nodes: a group needs a node, got 0");
+    light::PartitionProposal group;
+    std::set<const OrtNode*> seen;  // as in ORT, a node that is repeated within a group counts once
+    for (size_t i = 0; i < num_nodes; ++i) {
+      const NodeAdapter& node = Borrow(nodes[i], "nodes");
+      if (!seen.insert(nodes[i]).second) continue;
+      std::string why;
+      if (support.Admit(node, why) == nullptr) return slot.Fail(ORT_INVALID_ARGUMENT, "nodes: %s", why.c_str());
+      group.nodes.push_back(node.node().id);
+    }
+    if (node_fusion_options != nullptr) {
+      group.drop_constant_initializers = node_fusion_options->drop_constant_initializers;
+    }
+    support.AddGroup(std::move(group));
+    return nullptr;
+  });
+}
+
+OrtStatus* ORT_API_CALL EpGraphSupportInfo_AddSingleNode(OrtEpGraphSupportInfo* graph_support_info,
+                                                         const OrtNode* node) noexcept {
+  return Guard("EpGraphSupportInfo_AddSingleNode", [&](Slot slot) -> OrtStatus* {
+    GraphSupportAdapter& support = Borrow(graph_support_info);
+    std::string why;
+    const light::Node* admitted = support.Admit(Borrow(node), why);
+    if (admitted == nullptr) return slot.Fail(ORT_INVALID_ARGUMENT, "node: %s", why.c_str());
+    support.AddNode(*admitted);
+    return nullptr;
+  });
+}
+
+OrtStatus* ORT_API_CALL EpGraphSupportInfo_LookUpKernel(OrtEpGraphSupportInfo* graph_support_info, const OrtNode* node,
+                                                        const OrtKernelDef** out_kernel_def) noexcept {
+  return Guard("EpGraphSupportInfo_LookUpKernel", [&] {
+    const GraphSupportAdapter& support = Borrow(graph_support_info);
+    const NodeAdapter& adapter = Borrow(node);
+    Out(out_kernel_def, "out_kernel_def") = support.FindKernel(adapter);
+  });
+}
+
+// --- Kernels of a provider
+
+OrtStatus* ORT_API_CALL KernelInfo_GetEp(const OrtKernelInfo* info, const OrtEp** ep) noexcept {
+  return Guard("KernelInfo_GetEp", [&](Slot slot) -> OrtStatus* {
+    const KernelContent& content = Borrow(info).content();
+    const auto destination = Out(ep, "ep");
+    if (content.ep == nullptr) {
+      return slot.Fail(ORT_FAIL, "info: %s belongs to no plugin execution provider", content.label.c_str());
+    }
+    destination = content.ep;
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+void FillEpSession(OrtEpApi& table) noexcept {
+  table.EpGraphSupportInfo_AddNodesToFuse = EpGraphSupportInfo_AddNodesToFuse;
+  table.EpGraphSupportInfo_AddSingleNode = EpGraphSupportInfo_AddSingleNode;
+  table.EpGraphSupportInfo_LookUpKernel = EpGraphSupportInfo_LookUpKernel;
+  table.KernelInfo_GetEp = KernelInfo_GetEp;
+}
 
 }  // namespace ort_host::abi

@@ -23,8 +23,9 @@ struct KernelContent {
   KernelContent(const light::KernelInfo& info, std::shared_ptr<SessionScope> session, std::string library_path);
 
   std::shared_ptr<SessionScope> scope;
-  std::string library;  ///< path of the library whose code the kernel runs
-  std::string label;    ///< for messages: `node 'n' (domain.Op) of /path/lib.so`
+  const OrtEp* ep = nullptr;  ///< of a kernel of a plugin EP
+  std::string library;        ///< path of the library whose code the kernel runs
+  std::string label;          ///< for messages: `node 'n' (domain.Op) of /path/lib.so`
   std::string node_name;
   std::string op_type;
   std::string domain;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <span>
 #include <type_traits>
@@ -35,6 +36,8 @@ using ReleaseFunction = std::remove_pointer_t<OrtStatus* (*)(OrtEpFactory*)>;
 constexpr std::size_t kMostFactories = 4;
 constexpr std::size_t kMostDevices = 8;
 constexpr std::size_t kRoom = 64;
+
+constinit std::atomic<uint64_t> g_serials = 0;
 
 /// The entries that a library has written, whether it counted them right or not.
 template <class T>
@@ -73,7 +76,7 @@ void EpLibrary::FactoryDeleter::operator()(OrtEpFactory* factory) const noexcept
   }
 }
 
-void EpLibrary::DataTransferDeleter::operator()(OrtDataTransferImpl* transfer) const noexcept {
+void DataTransferDeleter::operator()(OrtDataTransferImpl* transfer) const noexcept {
   try {
     ort_abi::Call<&OrtDataTransferImpl::Release, HostStatus>(transfer);
   } catch (const std::exception& error) {
@@ -82,7 +85,7 @@ void EpLibrary::DataTransferDeleter::operator()(OrtDataTransferImpl* transfer) c
 }
 
 EpLibrary::EpLibrary(std::string name, const std::string& path)
-    : name_(std::move(name)), library_(LoadLibrary(path, kCreate)) {
+    : serial_(++g_serials), name_(std::move(name)), library_(LoadLibrary(path, kCreate)) {
   if (library_->Find<ReleaseFunction>(kRelease) == nullptr) {
     throw HostError(ORT_FAIL, "library '" + path + "': exports no " + kRelease);
   }
@@ -91,7 +94,7 @@ EpLibrary::EpLibrary(std::string name, const std::string& path)
   try {
     CreateFactories();
     for (const FactoryPtr& factory : factories_) AskForDevices(factory.get());
-    for (const FactoryPtr& factory : factories_) AskForDataTransfer(factory.get());
+    for (const FactoryPtr& factory : factories_) transfers_.push_back(CreateDataTransfer(factory.get()));
   } catch (const StatusError& error) {
     throw HostError(error.code(), "library '" + library_->path() + "': " + error.what());
   }
@@ -160,11 +163,12 @@ void EpLibrary::AskForDevices(OrtEpFactory* factory) {
   }
 }
 
-void EpLibrary::AskForDataTransfer(OrtEpFactory* factory) {
-  if (!ort_abi::Has<&OrtEpFactory::CreateDataTransfer>(factory)) return;
+DataTransferPtr CreateDataTransfer(OrtEpFactory* factory) {
   OrtDataTransferImpl* transfer = nullptr;
-  ort_abi::Call<&OrtEpFactory::CreateDataTransfer, HostStatus>(factory, &transfer);
-  if (transfer != nullptr) transfers_.emplace_back(transfer);
+  if (ort_abi::Has<&OrtEpFactory::CreateDataTransfer>(factory)) {
+    ort_abi::Call<&OrtEpFactory::CreateDataTransfer, HostStatus>(factory, &transfer);
+  }
+  return DataTransferPtr(transfer);
 }
 
 namespace {

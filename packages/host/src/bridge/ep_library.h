@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,14 @@
 
 namespace ort_host {
 
+struct DataTransferDeleter {
+  void operator()(OrtDataTransferImpl* transfer) const noexcept;
+};
+using DataTransferPtr = std::unique_ptr<OrtDataTransferImpl, DataTransferDeleter>;
+
+/// Null if the factory has none. Throws StatusError.
+DataTransferPtr CreateDataTransfer(OrtEpFactory* factory);
+
 /// A library of execution providers under one name: its factories and the devices that they offer. Held by the
 /// registry and by each session that uses it; ends with data transfers, devices, factories, library, in this order.
 class EpLibrary {
@@ -22,8 +31,11 @@ class EpLibrary {
   EpLibrary(std::string name, const std::string& path);
   EpLibrary(const EpLibrary&) = delete;
 
+  /// No other library of the process has it, not even the same one registered again.
+  uint64_t serial() const noexcept { return serial_; }
   const std::string& name() const noexcept { return name_; }
   const std::string& path() const noexcept { return library_->path(); }
+  const std::shared_ptr<LoadedLibrary>& library() const noexcept { return library_; }
   const std::vector<std::unique_ptr<EpDeviceAdapter>>& devices() const noexcept { return devices_; }
 
  private:
@@ -32,22 +44,19 @@ class EpLibrary {
     void operator()(OrtEpFactory* factory) const noexcept;
   };
   using FactoryPtr = std::unique_ptr<OrtEpFactory, FactoryDeleter>;
-  struct DataTransferDeleter {
-    void operator()(OrtDataTransferImpl* transfer) const noexcept;
-  };
 
   void CreateFactories();
   /// Ours from here on, whether the answer they were in is right or not.
   void TakeFactories(std::span<OrtEpFactory* const> given);
   void CheckFactory(OrtEpFactory* factory, std::size_t index) const;
   void AskForDevices(OrtEpFactory* factory);
-  void AskForDataTransfer(OrtEpFactory* factory);
 
+  uint64_t serial_;
   std::string name_;
   std::shared_ptr<LoadedLibrary> library_;
   std::vector<FactoryPtr> factories_;
   std::vector<std::unique_ptr<EpDeviceAdapter>> devices_;
-  std::vector<std::unique_ptr<OrtDataTransferImpl, DataTransferDeleter>> transfers_;
+  std::vector<DataTransferPtr> transfers_;
 };
 
 /// The libraries of the process, by registration name.

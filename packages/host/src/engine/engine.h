@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/ep_device_id.h"
 #include "engine/host_error.h"
 #include "engine/library_report.h"
 #include "light/boundary_io.h"
@@ -78,6 +79,7 @@ struct EpDeviceInfo {
   std::vector<std::pair<std::string, std::string>> ep_options;
   HardwareDeviceInfo device;
   std::string registration_name;  ///< of the library; "" for the host's own provider
+  EpDeviceId id;                  ///< 0 of the host's own provider
 };
 /// Loads a library of execution providers and asks it for factories and devices. Throws HostError.
 void RegisterEpLibrary(const std::string& name, const std::string& path);
@@ -121,12 +123,22 @@ class SessionOptions {
   void set_reference_fallback(bool allow);
   bool reference_fallback() const;
 
+  /// Refuses a provider that prefers another layout than the model's.
+  void set_strict_layout(bool strict);
+  bool strict_layout() const;
+
   void AddConfigEntry(const std::string& key, const std::string& value);
   /// False if there is no such entry.
   bool GetConfigEntry(const std::string& key, std::string* value) const;
 
   /// Loads the library (or takes it as loaded) and runs its RegisterCustomOps. All or nothing.
   void RegisterCustomOpsLibrary(const std::string& path);
+
+  /// Puts a provider behind those that were added before and before our kernels. Library code runs. All or nothing.
+  void AddProviderForDevices(const std::vector<EpDeviceId>& devices,
+                             const std::vector<std::pair<std::string, std::string>>& options);
+  bool has_providers() const;
+  std::unique_ptr<SessionOptions> CopyWithoutProviders() const;
 
   SessionOptionsImpl& impl() const noexcept { return *impl_; }
 
@@ -160,6 +172,15 @@ struct AssignmentRow {
   std::vector<std::string> outputs;  ///< likewise
 };
 
+/// A provider of a session.
+struct ProviderInfo {
+  std::string name;
+  std::string library;  ///< path; "" for the host's own
+  std::string audit;    ///< `unaudited`, or name and version of the tested library
+  std::vector<std::pair<std::string, std::string>> options;
+  std::string notes;  ///< what else a user should know, joined by "; "
+};
+
 class Session {
  public:
   static std::unique_ptr<Session> FromFile(const std::string& path, const SessionOptions& options);
@@ -174,6 +195,8 @@ class Session {
   const std::string& graph_name() const noexcept;
   const std::string& graph_doc_string() const noexcept;
   std::vector<AssignmentRow> assignments() const;
+  /// In the order in which they were asked, the host's own last.
+  std::vector<ProviderInfo> providers() const;
 
   SessionImpl& impl() const noexcept { return *impl_; }
 
@@ -198,6 +221,9 @@ class RunCall final : public light::BoundaryIo {
   /// run with a HostError. It may take a lock that Run's caller has given up.
   void SetInterrupt(bool (*interrupted)(void*), void* context) noexcept;
 
+  /// What providers may ask for in runs from now on. The entries outlive those.
+  void SetRunConfig(const std::vector<std::pair<std::string, std::string>>* entries) noexcept { config_ = entries; }
+
   /// Checks the inputs and runs. On failure nothing counts as produced.
   void Run();
   /// Output `i` of the last Run. A tensor has its own storage: Tensor::owner() keeps it alive on its own. What a
@@ -218,6 +244,7 @@ class RunCall final : public light::BoundaryIo {
   std::vector<light::Value> inputs_;
   std::vector<light::Value> outputs_;
   std::size_t charged_ = 0;  // bytes of outputs, while Run is under way
+  const std::vector<std::pair<std::string, std::string>>* config_ = nullptr;
   bool (*interrupted_)(void*) = nullptr;
   void* interrupt_context_ = nullptr;
   std::optional<light::Cancellation> cancellation_;  // of the Run under way

@@ -36,11 +36,17 @@ void UnregisterEpLibrary(const std::string& name) {
 std::vector<EpDeviceInfo> EpDevices() {
   std::vector<EpDeviceInfo> devices;
   devices.push_back(
-      {light::kCpuProvider, "onnx-light", {{"version", ProductVersion()}}, {}, Describe(CpuDevice()), ""});
+      {light::kCpuProvider, "onnx-light", {{"version", ProductVersion()}}, {}, Describe(CpuDevice()), "", {}});
   for (const auto& library : EpLibraries::All()) {
-    for (const auto& device : library->devices()) {
-      devices.push_back({device->ep_name(), device->ep_vendor(), device->metadata().entries(),
-                         device->options().entries(), Describe(device->hardware()), library->name()});
+    for (std::size_t i = 0; i < library->devices().size(); ++i) {
+      const EpDeviceAdapter& device = *library->devices()[i];
+      devices.push_back({device.ep_name(),
+                         device.ep_vendor(),
+                         device.metadata().entries(),
+                         device.options().entries(),
+                         Describe(device.hardware()),
+                         library->name(),
+                         {library->serial(), i}});
     }
   }
   return devices;

@@ -69,7 +69,7 @@ void RunCall::Run() {
       const std::string problem = session.CheckInput(i, inputs_[i]);
       if (!problem.empty()) throw HostError(ORT_INVALID_ARGUMENT, problem);
     }
-    session.Run(*this);
+    session_.impl().providers().Around(config_, cancellation(), [&] { session.Run(*this); });
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const std::string differs = session.CheckOutput(i, outputs_[i]);
       if (!differs.empty()) session_.impl().logger().Log(ORT_LOGGING_LEVEL_WARNING, differs.c_str());

@@ -38,7 +38,21 @@ std::vector<std::string> NamesOf(const light::Graph& graph, const std::vector<li
   return names;
 }
 
-void ListAssignments(const light::Program& program, const std::string& path, const CustomOps& custom_ops,
+std::string DescribeAudit(const LoadedLibrary& library) {
+  if (library.audit() == nullptr) return "unaudited library";
+  return std::string("audited as ") + library.audit()->name + " " + library.audit()->version;
+}
+
+/// The library whose code runs the node; null if that is ours.
+const LoadedLibrary* LibraryOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
+  if (const LoadedLibrary* library = session.custom_ops().LibraryOf(assigned.entry)) return library;
+  for (const auto& provider : session.providers().all()) {
+    if (provider->name() == assigned.provider) return provider->instance().selection().library->library().get();
+  }
+  return nullptr;
+}
+
+void ListAssignments(const light::Program& program, const std::string& path, const SessionImpl& session,
                      std::vector<AssignmentRow>& rows) {
   for (const light::NodeAssignment& assigned : program.assignment().nodes) {
     const light::Node& node = program.graph().node(assigned.node);
@@ -54,18 +68,27 @@ void ListAssignments(const light::Program& program, const std::string& path, con
     row.reason = assigned.reason;
     row.inputs = NamesOf(program.graph(), node.inputs);
     row.outputs = NamesOf(program.graph(), node.outputs);
-    if (const LoadedLibrary* library = custom_ops.LibraryOf(assigned.entry)) {
+    if (const LoadedLibrary* library = LibraryOf(session, assigned)) {
       row.library = library->path();
-      row.reason += library->audit() == nullptr
-                        ? "; unaudited library"
-                        : std::string("; audited as ") + library->audit()->name + " " + library->audit()->version;
+      row.reason += "; " + DescribeAudit(*library);
     }
+    if (!assigned.declined.empty()) row.reason += "; " + assigned.declined;
     rows.push_back(std::move(row));
     const auto bodies = program.bodies(node.id);
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       const std::string step = "#" + std::to_string(node.id) + "." + node.subgraphs[i].attribute;
-      ListAssignments(*bodies[i], path.empty() ? step : path + "/" + step, custom_ops, rows);
+      ListAssignments(*bodies[i], path.empty() ? step : path + "/" + step, session, rows);
     }
+  }
+}
+
+/// Throws light::Error if a node of the main graph is left to our own kernels.
+void RequireNoFallback(const light::Program& program) {
+  for (const light::NodeAssignment& assigned : program.assignment().nodes) {
+    if (assigned.provider != light::kCpuProvider) continue;
+    throw light::Error(light::ErrorCode::kFail, "session.disable_cpu_ep_fallback: node " +
+                                                    program.graph().node(assigned.node).Label() +
+                                                    " is left to CPUExecutionProvider; " + assigned.declined);
   }
 }
 
@@ -81,16 +104,21 @@ auto AsHost(Make&& make) {
 
 }  // namespace
 
-SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsState& options)
-    : sources_(options.Sources()),
+SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, const SessionOptionsState& options)
+    : selections_(options.providers),
+      sources_(options.Sources()),
       scope_(std::make_shared<SessionScope>(options.adapter.config(), options.log_severity, options.log_id)),
       leaks_{scope_.get()},
       owner_(std::make_unique<checked::Owner>(scope_.get())),
-      custom_ops_(std::make_unique<CustomOps>(sources_, scope_, CustomOps::Options{options.allow_onnx_override})) {
+      custom_ops_(std::make_unique<CustomOps>(sources_, scope_, CustomOps::Options{options.allow_onnx_override})),
+      providers_(std::make_unique<SessionProviders>(selections_, options.adapter, scope_, custom_ops_->schemas(),
+                                                    model_path)) {
+  if (options.strict_layout) providers_->RequireModelLayout();
   light::SessionConfig config;
   config.intra_op_threads = options.intra_op_threads;
   config.memory_limit_bytes = options.memory_limit_bytes;
   config.schemas = &custom_ops_->schemas();
+  config.sources.providers = providers_->AsSources();
   config.sources.overrides = &custom_ops_->overrides();
   config.sources.custom = &custom_ops_->kernels();
   if (options.reference_fallback) config.sources.fallback = ReferenceKernels;
@@ -100,12 +128,18 @@ SessionImpl::SessionImpl(light::ModelDef model, const SessionOptionsState& optio
   session_ = std::make_unique<light::Session>(std::move(model), config);
   inputs_ = DescribeAll(session_->graph(), session_->graph().inputs());
   outputs_ = DescribeAll(session_->graph(), session_->graph().outputs());
+  if (const std::string* strict = options.adapter.FindConfig("session.disable_cpu_ep_fallback");
+      strict != nullptr && *strict == "1") {
+    RequireNoFallback(session_->program());
+  }
+  providers_->EndInitialization();
   owner_.reset();
 }
 
 SessionImpl::~SessionImpl() {
   scope_->Close();  // what libraries free from here on is charged to nobody: the budget ends with the session
   session_.reset();
+  providers_.reset();
   custom_ops_.reset();
 }
 
@@ -115,14 +149,14 @@ Session::~Session() = default;
 std::unique_ptr<Session> Session::FromFile(const std::string& path, const SessionOptions& options) {
   return AsHost([&] {
     return std::unique_ptr<Session>(
-        new Session(std::make_unique<SessionImpl>(light::ReadModelFile(path), options.impl().Snapshot())));
+        new Session(std::make_unique<SessionImpl>(light::ReadModelFile(path), path, options.impl().Snapshot())));
   });
 }
 
 std::unique_ptr<Session> Session::FromBytes(const void* bytes, std::size_t size, const SessionOptions& options) {
   return AsHost([&] {
     return std::unique_ptr<Session>(
-        new Session(std::make_unique<SessionImpl>(light::ReadModel(bytes, size), options.impl().Snapshot())));
+        new Session(std::make_unique<SessionImpl>(light::ReadModel(bytes, size), "", options.impl().Snapshot())));
   });
 }
 
@@ -139,8 +173,28 @@ const std::string& Session::graph_doc_string() const noexcept { return impl_->se
 std::vector<AssignmentRow> Session::assignments() const {
   return AsHost([&] {
     std::vector<AssignmentRow> rows;
-    ListAssignments(impl_->session().program(), "", impl_->custom_ops(), rows);
+    ListAssignments(impl_->session().program(), "", *impl_, rows);
     return rows;
+  });
+}
+
+std::vector<ProviderInfo> Session::providers() const {
+  return AsHost([&] {
+    std::vector<ProviderInfo> providers;
+    for (const auto& provider : impl_->providers().all()) {
+      const EpInstance& instance = provider->instance();
+      ProviderInfo& info = providers.emplace_back();
+      info.name = instance.name();
+      info.library = instance.selection().library->path();
+      info.audit = DescribeAudit(*instance.selection().library->library());
+      const std::string prefix = EpOptionPrefix(info.name);
+      for (const auto& [key, value] : instance.scope()->config()) {
+        if (key.starts_with(prefix)) info.options.emplace_back(key.substr(prefix.size()), value);
+      }
+      info.notes = instance.Notes();
+    }
+    providers.emplace_back().name = light::kCpuProvider;
+    return providers;
   });
 }
 

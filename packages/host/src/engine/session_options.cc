@@ -85,6 +85,48 @@ bool SessionOptions::GetConfigEntry(const std::string& key, std::string* value) 
   return true;
 }
 
+void SessionOptions::set_strict_layout(bool strict) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.strict_layout = strict;
+}
+bool SessionOptions::strict_layout() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.strict_layout;
+}
+
+std::unique_ptr<SessionOptions> SessionOptions::CopyWithoutProviders() const {
+  auto copy = std::make_unique<SessionOptions>();
+  copy->impl_->state = impl_->Snapshot();
+  copy->impl_->state.providers.clear();
+  return copy;
+}
+
+bool SessionOptions::has_providers() const {
+  std::lock_guard lock(impl_->mutex);
+  return !impl_->state.providers.empty();
+}
+
+void SessionOptions::AddProviderForDevices(const std::vector<EpDeviceId>& devices,
+                                           const std::vector<std::pair<std::string, std::string>>& options) {
+  try {
+    const EpSelection selection = SelectDevices(devices);
+    const SessionOptionsState before = impl_->Snapshot();
+    for (const EpSelection& known : before.providers) {
+      if (known.name() != selection.name()) continue;
+      throw HostError(ORT_FAIL, "execution provider '" + selection.name() + "' of " + selection.library->path() +
+                                    ": a provider of that name was added before, of " + known.library->path());
+    }
+    SessionOptionsAdapter staged = before.adapter;
+    AddProvider(selection, options, staged);
+    std::lock_guard lock(impl_->mutex);
+    impl_->state.libraries.emplace(selection.library->path(), selection.library->library());
+    impl_->state.adapter.Merge(before.adapter, staged);
+    impl_->state.providers.push_back(selection);
+  } catch (const std::exception&) {
+    RethrowAsHostError();
+  }
+}
+
 void SessionOptions::RegisterCustomOpsLibrary(const std::string& path) {
   try {
     const SessionOptionsAdapter before = impl_->Snapshot().adapter;

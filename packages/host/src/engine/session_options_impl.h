@@ -10,6 +10,7 @@
 
 #include "adapters/session_options.h"
 #include "bridge/custom_ops.h"
+#include "bridge/ep_selection.h"
 #include "light/memory_budget.h"
 
 namespace ort_host {
@@ -18,12 +19,14 @@ namespace ort_host {
 struct SessionOptionsState {
   SessionOptionsAdapter adapter;  ///< domains and config entries, as libraries see them
   std::map<std::string, std::shared_ptr<LoadedLibrary>> libraries;  ///< registered ones, by path
+  std::vector<EpSelection> providers;                               ///< in the order in which they are asked
   int intra_op_threads = 0;
   std::size_t memory_limit_bytes = light::MemoryBudget::kUnlimited;
   int log_severity = -1;
   std::string log_id;
   bool allow_onnx_override = false;
   bool reference_fallback = true;
+  bool strict_layout = false;  ///< a provider that prefers another layout than the model's is refused
 
   /// The domains with the libraries that keep their ops alive.
   std::vector<CustomOpSource> Sources() const;

@@ -233,6 +233,10 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[pair[string, string]] metadata
         cbool is_synthetic
 
+    cdef cppclass EpDeviceId:
+        uint64_t library
+        size_t index
+
     cdef cppclass EpDeviceInfo:
         string ep_name
         string ep_vendor
@@ -240,9 +244,8 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[pair[string, string]] ep_options
         HardwareDeviceInfo device
         string registration_name
+        EpDeviceId id
 
-    void RegisterEpLibrary(const string& name, const string& path) except +RaiseHostError nogil
-    void UnregisterEpLibrary(const string& name) except +RaiseHostError nogil
     vector[EpDeviceInfo] EpDevices() except +RaiseHostError
     void AddSyntheticHardwareDevice(HardwareDeviceInfo device) except +RaiseHostError
 
@@ -269,6 +272,10 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         void set_allow_onnx_domain_override(cbool allow) except +RaiseHostError
         void set_reference_fallback(cbool allow) except +RaiseHostError
         cbool reference_fallback() except +RaiseHostError
+        void set_strict_layout(cbool strict) except +RaiseHostError
+        cbool strict_layout() except +RaiseHostError
+        cbool has_providers() except +RaiseHostError
+        unique_ptr[CppSessionOptions] CopyWithoutProviders() except +RaiseHostError
         void AddConfigEntry(const string& key, const string& value) except +RaiseHostError
         cbool GetConfigEntry(const string& key, string* value) except +RaiseHostError
 
@@ -295,6 +302,13 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[string] inputs
         vector[string] outputs
 
+    cdef cppclass ProviderInfo:
+        string name
+        string library
+        string audit
+        vector[pair[string, string]] options
+        string notes
+
     cdef cppclass CppSession "ort_host::Session":
         const vector[CppNodeArg]& inputs() noexcept
         const vector[CppNodeArg]& outputs() noexcept
@@ -303,6 +317,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         const string& graph_name() noexcept
         const string& graph_doc_string() noexcept
         vector[AssignmentRow] assignments() except +RaiseHostError
+        vector[ProviderInfo] providers() except +RaiseHostError
 
     cdef cppclass RunCall:
         RunCall(CppSession& session) except +RaiseHostError
@@ -344,6 +359,17 @@ cdef extern from *:
     static std::exception_ptr AttemptRegister(ort_host::SessionOptions& options, const std::string& path) {
         return Attempt([&] { options.RegisterCustomOpsLibrary(path); });
     }
+    static std::exception_ptr AttemptAddProvider(
+            ort_host::SessionOptions& options, const std::vector<ort_host::EpDeviceId>& devices,
+            const std::vector<std::pair<std::string, std::string>>& entries) {
+        return Attempt([&] { options.AddProviderForDevices(devices, entries); });
+    }
+    static std::exception_ptr AttemptRegisterEpLibrary(const std::string& name, const std::string& path) {
+        return Attempt([&] { ort_host::RegisterEpLibrary(name, path); });
+    }
+    static std::exception_ptr AttemptUnregisterEpLibrary(const std::string& name) {
+        return Attempt([&] { ort_host::UnregisterEpLibrary(name); });
+    }
     static std::exception_ptr AttemptInspect(ort_host::RegistrationReport& report, const std::string& path) {
         return Attempt([&] { report = ort_host::InspectRegistration(path); });
     }
@@ -361,6 +387,11 @@ cdef extern from *:
         unique_ptr[CppSession]& opened, const void* bytes, size_t size,
         const CppSessionOptions& options) noexcept nogil
     Failure AttemptRegister(CppSessionOptions& options, const string& path) noexcept nogil
+    Failure AttemptAddProvider(
+        CppSessionOptions& options, const vector[EpDeviceId]& devices,
+        const vector[pair[string, string]]& entries) noexcept nogil
+    Failure AttemptRegisterEpLibrary(const string& name, const string& path) noexcept nogil
+    Failure AttemptUnregisterEpLibrary(const string& name) noexcept nogil
     Failure AttemptInspect(RegistrationReport& report, const string& path) noexcept nogil
     void RethrowFailure(const Failure& failure) except +RaiseHostError
 
@@ -369,8 +400,9 @@ cdef extern from *:
     """
     // One run under way: the engine's call, and the Python objects whose memory it borrows.
     struct PendingCall {
-        explicit PendingCall(ort_host::Session& session) : run(session) {}
+        explicit PendingCall(ort_host::Session& session) : run(session) { run.SetRunConfig(&config); }
         ort_host::RunCall run;
+        std::vector<std::pair<std::string, std::string>> config;  // entries of the run options
         std::vector<PyObject*> borrowed;
         PyObject* interrupt = nullptr;  // owned: what a signal handler raised while the run was under way
     };
@@ -384,6 +416,7 @@ cdef extern from *:
     cdef cppclass PendingCall:
         PendingCall(CppSession& session) except +RaiseHostError
         RunCall run
+        vector[pair[string, string]] config
         vector[PyObject*] borrowed
         PyObject* interrupt
     shared_ptr[void] TakeOwner(Tensor& tensor)

@@ -38,7 +38,7 @@ from onnx_light_shared.shape cimport Extents, ShapeFromParts, Symbols, TensorSpe
 
 from onnx_light_ort_host.arguments import flag, integer
 from onnx_light_ort_host.arguments import text as readable_text
-from onnx_light_ort_host.ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType
+from onnx_light_ort_host.ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, Provider
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
 from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
 from onnx_light_ort_host.records import (
@@ -305,10 +305,11 @@ cdef class Session:
         cdef PendingCall* call
         cdef list indices = None
         cdef engine.Failure failure
+        cdef vector[pair[string, string]] config
         if run_options is not None:
             from onnx_light_ort_host.run_options import check_run_options
 
-            check_run_options(run_options)
+            config = entries_of(check_run_options(run_options))
         if arrays == NULL:
             load_conversions()
         if output_names is not None:
@@ -320,6 +321,7 @@ cdef class Session:
             call = self.idle.back()
             self.idle.pop_back()
         try:
+            call.config.swap(config)
             self.feed(call, input_feed)
             with nogil:
                 failure = engine.AttemptRun(call.run)
@@ -404,6 +406,18 @@ cdef class Session:
         return ModelMetadata(
             text(info.producer_name), text(session.graph_name()), text(info.domain), text(info.doc_string),
             text(session.graph_doc_string()), info.model_version, metadata)
+
+    def _providers(self):
+        """Returns the execution providers in the order in which they were asked, the host's own last."""
+        cdef vector[engine.ProviderInfo] found = self.checked().providers()
+        cdef engine.ProviderInfo* info
+        cdef size_t i
+        result = []
+        for i in range(found.size()):
+            info = &found[i]
+            result.append(Provider(
+                text(info.name), text(info.library), text(info.audit), texts_by_key(info.options), text(info.notes)))
+        return result
 
     def node_assignments(self):
         """Returns who runs which node.

@@ -59,12 +59,40 @@ class OrtEpDevice(Record):
         The hardware.
     registration_name : str
         Name that its library is registered with; empty for the host's own provider.
+    id : tuple of int
+        Number of the library's registration, which is never used again, and position among its devices.
     """
 
-    __slots__ = ("ep_name", "ep_vendor", "ep_metadata", "ep_options", "device", "registration_name")
+    __slots__ = ("ep_name", "ep_vendor", "ep_metadata", "ep_options", "device", "registration_name", "id")
     ep_name: str
     ep_vendor: str
     ep_metadata: dict[str, str]
     ep_options: dict[str, str]
     device: OrtHardwareDevice
     registration_name: str
+    id: tuple[int, int]
+
+
+class Provider(Record):
+    """An execution provider of a session.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    library : str
+        Path of its library; empty for the host's own provider.
+    audit : str
+        ``unaudited library``, or as which tested library it is known; empty for the host's own provider.
+    options : dict of str to str
+        Its options in this session.
+    notes : str
+        What else a user should know: synthetic devices, preferences that are not followed.
+    """
+
+    __slots__ = ("name", "library", "audit", "options", "notes")
+    name: str
+    library: str
+    audit: str
+    options: dict[str, str]
+    notes: str

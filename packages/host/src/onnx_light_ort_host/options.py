@@ -7,11 +7,14 @@ from . import _host
 from .absent import PROFILING, SESSION_OPTIONS, absent_methods, sentence
 from .arguments import Option, flag, integer_within, one_of, text
 from .errors import NotImplemented as NotImplementedByHost
+from .providers import add_provider
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from .ep_devices import OrtEpDevice
 
 
 class GraphOptimizationLevel:
@@ -68,6 +71,9 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
         Most bytes that the session and its libraries may hold at once in a run; None means no limit.
     allow_onnx_domain_override : bool
         Lets custom ops in the ONNX domain replace our kernels, in sessions made with these options.
+    strict_layout : bool
+        Refuses an execution provider that prefers another data layout than the model's; otherwise it is offered the
+        model's all the same. False by default.
     reference_fallback : bool
         Runs nodes of standard operators that nothing else runs through ``onnx.reference``: right, and slow. Needs the
         package ``onnx`` (the extra ``reference``) when there is such a node. True by default.
@@ -109,32 +115,23 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
 
-    def has_providers(self) -> bool:
-        """Returns whether execution providers were added.
-
-        Returns
-        -------
-        bool
-            Always False in this version.
-        """
-        return False
-
-    def add_provider_for_devices(self, devices: Sequence[object], options: Mapping[str, str]) -> None:
-        """Puts an execution provider before our kernels. Not in this version.
+    def add_provider_for_devices(self, devices: Sequence[OrtEpDevice], provider_options: Mapping[str, str]) -> None:
+        """Puts an execution provider behind those that were added before, and before our kernels.
 
         Parameters
         ----------
-        devices : sequence
-            Devices of one provider, from ``get_ep_devices``.
-        options : mapping of str to str
-            Options of the provider.
+        devices : sequence of OrtEpDevice
+            Devices of one provider, from `get_ep_devices`.
+        provider_options : mapping of str to str
+            Options of the provider. It finds them as session config entries ``ep.<its name in lower case>.<key>``.
 
         Raises
         ------
-        NotImplemented
-            Always.
+        InvalidArgument
+            If there are no devices, they belong to several providers, or their library is not registered any more.
+        Fail
+            If a provider of that name was added before, or the library breaks a rule.
+        TypeError
+            If an argument has another type.
         """
-        raise NotImplementedByHost(
-            "add_provider_for_devices: sessions with plugin EPs (profiles kernel_ep and compiling_ep) "
-            "are not in this version"
-        )
+        add_provider(self, devices, provider_options)

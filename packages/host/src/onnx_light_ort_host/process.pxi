@@ -121,14 +121,18 @@ cdef dict texts_by_key(const vector[pair[string, string]]& entries):
 def register_ep_library(str name, path):
     cdef string native_name = name.encode()
     cdef string native_path = path_bytes(path)
+    cdef engine.Failure failure
     with nogil:
-        engine.RegisterEpLibrary(native_name, native_path)
+        failure = engine.AttemptRegisterEpLibrary(native_name, native_path)
+    engine.RethrowFailure(failure)
 
 
 def unregister_ep_library(str name):
     cdef string native_name = name.encode()
+    cdef engine.Failure failure
     with nogil:
-        engine.UnregisterEpLibrary(native_name)
+        failure = engine.AttemptUnregisterEpLibrary(native_name)
+    engine.RethrowFailure(failure)
 
 
 def ep_devices():
@@ -146,21 +150,17 @@ def ep_devices():
             OrtHardwareDevice(
                 OrtHardwareDeviceType(hardware.type), hardware.vendor_id, text(hardware.vendor), hardware.device_id,
                 texts_by_key(hardware.metadata), hardware.is_synthetic),
-            text(device.registration_name)))
+            text(device.registration_name), (device.id.library, device.id.index)))
     return result
 
 
 def add_synthetic_hardware_device(int device_type, vendor_id, str vendor, device_id, dict metadata):
     cdef engine.HardwareDeviceInfo device
-    cdef pair[string, string] entry
     device.type = device_type
     device.vendor_id = vendor_id
     device.device_id = device_id
     device.vendor = vendor.encode()
-    for key, value in metadata.items():
-        entry.first = (<str> key).encode()
-        entry.second = (<str> value).encode()
-        device.metadata.push_back(entry)
+    device.metadata = entries_of(metadata)
     engine.AddSyntheticHardwareDevice(device)
 
 

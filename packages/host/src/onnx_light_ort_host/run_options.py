@@ -31,7 +31,8 @@ class RunOptions(absent_methods("AbsentRunOptions", RUN_OPTIONS)):  # type: igno
 
     Notes
     -----
-    Run config entries are meant for execution providers; custom operators have no way to read them.
+    Run config entries are meant for execution providers, which are told of a run's start and end; custom operators have
+    no way to read them. ``disable_synchronize_execution_providers`` set to ``1`` tells them not to wait at the end.
     """
 
     __slots__ = ("_entries", "_values")
@@ -93,9 +94,10 @@ class RunOptions(absent_methods("AbsentRunOptions", RUN_OPTIONS)):  # type: igno
         return self._entries[key]
 
 
-def check_run_options(run_options: object) -> None:
-    """Raises what keeps a run with these options from being started."""
+def check_run_options(run_options: object) -> dict[str, str]:
+    """Returns the config entries; raises what keeps a run with these options from being started."""
     if not isinstance(run_options, RunOptions):
         raise TypeError(f"run: expected RunOptions, got {type(run_options).__name__}")
     if run_options.terminate:
         raise Fail("run: expected run options without the terminate flag, got terminate=True")
+    return run_options._entries

@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Included by _host.pyx: what sessions are made with.
 
+cdef vector[pair[string, string]] entries_of(dict items):
+    """Returns text by text as UTF-8."""
+    cdef vector[pair[string, string]] entries
+    cdef pair[string, string] entry
+    for key, value in items.items():
+        entry.first = (<str> key).encode()
+        entry.second = (<str> value).encode()
+        entries.push_back(entry)
+    return entries
+
+
 cdef class SessionOptions:
     cdef unique_ptr[CppSessionOptions] native
     cdef str log_id
@@ -67,6 +78,45 @@ cdef class SessionOptions:
     @reference_fallback.setter
     def reference_fallback(self, value):
         self.native.get().set_reference_fallback(flag("reference_fallback", value))
+
+    @property
+    def strict_layout(self):
+        return self.native.get().strict_layout()
+
+    @strict_layout.setter
+    def strict_layout(self, value):
+        self.native.get().set_strict_layout(flag("strict_layout", value))
+
+    def has_providers(self):
+        """Returns whether execution providers were added.
+
+        Returns
+        -------
+        bool
+            True once `add_provider_for_devices` was called with the devices of a plugin EP.
+        """
+        return self.native.get().has_providers()
+
+    def _without_providers(self):
+        """Returns a copy that selects no providers."""
+        cdef SessionOptions copy = SessionOptions.__new__(SessionOptions)
+        copy.native = self.native.get().CopyWithoutProviders()
+        return copy
+
+    def _add_provider(self, list ids, dict options):
+        """Selects the devices with these ids, with options of the provider."""
+        cdef vector[engine.EpDeviceId] devices
+        cdef engine.EpDeviceId device
+        cdef vector[pair[string, string]] entries
+        cdef engine.Failure failure
+        cdef CppSessionOptions* native = self.native.get()
+        for library, index in ids:
+            device.library, device.index = library, index
+            devices.push_back(device)
+        entries = entries_of(options)
+        with nogil:
+            failure = engine.AttemptAddProvider(dereference(native), devices, entries)
+        engine.RethrowFailure(failure)
 
     def add_session_config_entry(self, key, value):
         readable_text("add_session_config_entry: key", key)

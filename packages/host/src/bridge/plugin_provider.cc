@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridge/plugin_provider.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "adapters/current_schemas.h"
+#include "adapters/graph.h"
+#include "adapters/graph_support.h"
+#include "bridge/ep_kernel.h"
+#include "bridge/kernel_lookup.h"
+#include "light/assignment.h"
+
+namespace ort_host {
+namespace {
+
+using ort_abi::Lend;
+using ort_abi::StatusError;
+
+light::KernelEntry MakeEntry(const EpInstance& instance, const RegisteredKernel& kernel) {
+  const KernelDefinition& definition = kernel.definition.definition();
+  light::KernelEntry entry;
+  light::KernelRegistration& registration = entry.registration;
+  registration.domain = definition.plain_domain();
+  registration.op_type = definition.op_type;
+  registration.since = definition.since;
+  registration.until = definition.until;
+  registration.constraints = definition.constraints;
+  registration.kernel_name = instance.name() + "::" + definition.Label();
+  // A kernel must bear that either is declined. Where sharing costs nothing it is granted.
+  registration.may_inplace = definition.may_inplace;
+  registration.may_inplace.insert(registration.may_inplace.end(), definition.aliases.begin(), definition.aliases.end());
+  registration.is_hosted = true;
+  entry.make = [&instance, &kernel](const light::KernelInfo& info) { return MakeEpKernel(instance, kernel, info); };
+  return entry;
+}
+
+/// The first argument that is no tensor of numbers, as `input 'x' is tensor(string)`; "" if there is none. Providers
+/// tend to leave such nodes alone.
+std::string UnusualArgument(const light::Graph& graph, const light::Node& node) {
+  for (const auto& [values, what] : {std::pair(&node.inputs, "input '"), std::pair(&node.outputs, "output '")}) {
+    for (const light::ValueId id : *values) {
+      if (id == light::kNoValue) continue;
+      const light::GraphValue& value = graph.value(id);
+      if (value.type.is_tensor() && value.type.element != light::ElementType::kString) continue;
+      return what + value.name + "' is " + value.type.ToString();
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+PluginProvider::PluginProvider(EpSelection selection, const SessionOptionsAdapter& options,
+                               std::shared_ptr<SessionScope> scope, const light::SchemaSet& schemas,
+                               std::string model_path)
+    : instance_(std::move(selection), options, std::move(scope)),
+      schemas_(schemas),
+      model_path_(std::move(model_path)) {
+  ReadRegistry();
+}
+
+void PluginProvider::ReadRegistry() {
+  if (!instance_.Has<&OrtEp::GetKernelRegistry>()) return;
+  const CurrentSchemas current(schemas_);
+  const OrtKernelRegistry* given = nullptr;
+  instance_.Call<&OrtEp::GetKernelRegistry>(&given);
+  if (given == nullptr) return;
+  try {
+    registry_ = ort_abi::Borrow(given).Copy();
+  } catch (const StatusError& error) {
+    instance_.Fail(error.code(), "OrtEp.GetKernelRegistry", error.what());
+  }
+  for (const RegisteredKernel& kernel : registry_->kernels()) entries_.push_back(MakeEntry(instance_, kernel));
+}
+
+const RegisteredKernel* PluginProvider::Find(const light::Graph& graph, const light::Node& node,
+                                             std::string* why) const {
+  if (registry_ != nullptr) return FindRegisteredKernel(*registry_, name(), graph, node, why);
+  if (why != nullptr) *why = "the provider has no kernels";
+  return nullptr;
+}
+
+light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
+  const CurrentSchemas current(schemas_);
+  const GraphAdapter graph(offer, model_path_);
+  GraphSupportAdapter support(graph, [&](const NodeAdapter& node) -> const OrtKernelDef* {
+    // A node that somebody has is looked up under the name of who has it.
+    const std::string& owner = node.graph().offer().assignment.nodes[node.node().id].provider;
+    if (!owner.empty() && owner != name()) return nullptr;
+    const RegisteredKernel* found = Find(node.graph().graph(), node.node(), nullptr);
+    return found != nullptr ? Lend<OrtKernelDef>(found->definition) : nullptr;
+  });
+  instance_.Call<&OrtEp::GetCapability>(Lend<OrtGraph>(graph), Lend<OrtEpGraphSupportInfo>(support));
+  if (!support.problem().empty()) instance_.Fail(ORT_EP_FAIL, "OrtEp.GetCapability", support.problem());
+  return support.TakeProposals();
+}
+
+std::string PluginProvider::WhyNot(const light::GraphOffer& offer, const light::Node& node) {
+  std::string why;
+  const bool has_kernel = Find(offer.graph, node, &why) != nullptr;
+  std::string reason = "did not propose the node";
+  if (has_kernel) {
+    reason += ", although it has a kernel for it";
+  } else if (registry_ != nullptr) {
+    reason += ", and has no kernel for it: " + why;
+  }
+  const std::string unusual = UnusualArgument(offer.graph, node);
+  return unusual.empty() ? reason : reason + "; " + unusual;
+}
+
+const light::KernelEntry* PluginProvider::FindKernel(const light::Graph& graph, const light::Node& node,
+                                                     std::string* why) {
+  const RegisteredKernel* found = Find(graph, node, why);
+  if (found == nullptr) return nullptr;
+  const auto& kernels = registry_->kernels();
+  const auto at = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) { return &kernel == found; });
+  return &entries_[static_cast<std::size_t>(at - kernels.begin())];
+}
+
+std::vector<std::unique_ptr<light::Partition>> PluginProvider::Compile(const light::GraphOffer&,
+                                                                       const std::vector<light::PartitionShape>&) {
+  instance_.Fail(ORT_NOT_IMPLEMENTED, "OrtEp.GetCapability",
+                 "asks for nodes to be fused; compiling providers are not in this version");
+}
+
+}  // namespace ort_host

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/kernel_registry.h"
+#include "bridge/ep_instance.h"
+#include "light/execution_provider.h"
+
+namespace ort_host {
+
+/// A plugin EP as the runtime knows providers: asks it for what it wants of a graph and makes kernels with its library.
+/// Must outlive the session that uses it.
+class PluginProvider final : public light::ExecutionProvider {
+ public:
+  /// @param schemas  of the session, for a provider that asks for one
+  /// @param model_path  as the application gave it; "" for a model from memory
+  /// Throws light::Error.
+  PluginProvider(EpSelection selection, const SessionOptionsAdapter& options, std::shared_ptr<SessionScope> scope,
+                 const light::SchemaSet& schemas, std::string model_path);
+
+  const EpInstance& instance() const noexcept { return instance_; }
+
+  const std::string& name() const noexcept override { return instance_.name(); }
+  light::Proposals Propose(const light::GraphOffer& offer) override;
+  std::string WhyNot(const light::GraphOffer& offer, const light::Node& node) override;
+  const light::KernelEntry* FindKernel(const light::Graph& graph, const light::Node& node, std::string* why) override;
+  std::vector<std::unique_ptr<light::Partition>> Compile(const light::GraphOffer& offer,
+                                                         const std::vector<light::PartitionShape>& shapes) override;
+
+ private:
+  /// Copies the provider's kernels.
+  void ReadRegistry();
+  const RegisteredKernel* Find(const light::Graph& graph, const light::Node& node, std::string* why) const;
+
+  EpInstance instance_;
+  const light::SchemaSet& schemas_;
+  std::string model_path_;
+  std::unique_ptr<KernelRegistryAdapter> registry_;  // null: it has none
+  std::deque<light::KernelEntry> entries_;           // of the registry's kernels, in their order
+};
+
+}  // namespace ort_host
