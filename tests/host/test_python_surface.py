@@ -193,7 +193,9 @@ def test_session_config_entries():
 
 def test_what_is_not_in_this_version_says_so():
     session = ort.InferenceSession(identity())
-    with pytest.raises(ort.NotImplemented, match="are not in this version, got \\['key'\\] for \\['CPUExecutionProvider'"):
+    with pytest.raises(
+        ort.NotImplemented, match="are not in this version, got \\['key'\\] for \\['CPUExecutionProvider'"
+    ):
         session.set_ep_dynamic_options({"key": "value"})
 
 

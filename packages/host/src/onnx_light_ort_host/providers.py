@@ -75,9 +75,7 @@ def devices_of(name: str) -> list[OrtEpDevice]:
     return found
 
 
-def select(
-    options: SessionOptions, providers: Providers, provider_options: ProviderOptions
-) -> _host.SessionOptions:
+def select(options: SessionOptions, providers: Providers, provider_options: ProviderOptions) -> _host.SessionOptions:
     """Returns the options of a session with these providers; without names, those of the options."""
     named = named_providers(providers, provider_options)
     if not named:
@@ -96,9 +94,7 @@ def select(
     return native
 
 
-def add_provider(
-    options: SessionOptions, devices: Sequence[OrtEpDevice], provider_options: Mapping[str, str]
-) -> None:
+def add_provider(options: SessionOptions, devices: Sequence[OrtEpDevice], provider_options: Mapping[str, str]) -> None:
     """Selects devices in session options."""
     if not is_list(devices) or not all(isinstance(device, OrtEpDevice) for device in devices):
         raise TypeError(f"add_provider_for_devices: devices: expected a list of OrtEpDevice, got {devices!r}")
