@@ -14,7 +14,8 @@ namespace ort_host {
 /// A domain that a library added to session options.
 struct StagedDomain {
   std::shared_ptr<CustomOpDomain> domain;
-  std::string library;  ///< path of the library that added it
+  std::string library;   ///< path of the library that added it
+  std::string provider;  ///< execution provider that it came with; "" for a domain of RegisterCustomOps
 };
 
 /// Behind OrtSessionOptions: what a library sees and changes while it registers. A registration gets a copy, which is
@@ -31,7 +32,9 @@ class SessionOptionsAdapter final : public AdapterBase {
   const ConfigEntries& config() const noexcept { return config_; }
 
   /// Never fails; a domain that is there twice is an error when the session is made.
-  void AddDomain(std::shared_ptr<CustomOpDomain> domain) { domains_.push_back({std::move(domain), library_}); }
+  void AddDomain(std::shared_ptr<CustomOpDomain> domain, std::string provider = "") {
+    domains_.push_back({std::move(domain), library_, std::move(provider)});
+  }
   const std::vector<StagedDomain>& domains() const noexcept { return domains_; }
 
   /// Adds what a registration did to `after`, a copy of `before`: others may have changed these options meanwhile.

@@ -144,6 +144,11 @@ void ReadMemoryTypes(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   }
 }
 
+bool HasKernelCallbacks(const OrtCustomOp& op) noexcept {
+  return (Has<&OrtCustomOp::CreateKernelV2>(&op) || op.CreateKernel != nullptr) &&
+         (Has<&OrtCustomOp::KernelComputeV2>(&op) || op.KernelCompute != nullptr);
+}
+
 void ChooseKernelCallbacks(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   // The version decides first, V2 second: wrappers that use V2 leave the legacy pointers uninitialised.
   descriptor.creates_by_v2 = Has<&OrtCustomOp::CreateKernelV2>(&op);
@@ -167,7 +172,7 @@ CustomOpDescriptor NewDescriptor(const OrtCustomOp& op, const std::string& domai
   return descriptor;
 }
 
-void ReadAll(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
+void ReadAll(const OrtCustomOp& op, CustomOpDescriptor& descriptor, const std::string& supplier = "") {
   CheckCustomOpVersion(op);
   const char* name = Ask<&OrtCustomOp::GetName>(op);
   if (name == nullptr) Refuse(ORT_FAIL, "GetName", "must give a name, got null");
@@ -186,6 +191,10 @@ void ReadAll(const OrtCustomOp& op, CustomOpDescriptor& descriptor) {
   descriptor.may_inplace = ReadPairs<&OrtCustomOp::GetMayInplace, &OrtCustomOp::ReleaseMayInplace>(op, descriptor);
   descriptor.aliases = ReadPairs<&OrtCustomOp::GetAliasMap, &OrtCustomOp::ReleaseAliasMap>(op, descriptor);
   descriptor.has_inference = Has<&OrtCustomOp::InferOutputShapeFn>(&op);
+  if (!supplier.empty() && !HasKernelCallbacks(op)) {
+    if (provider == nullptr) descriptor.provider = supplier;
+    return;
+  }
   ChooseKernelCallbacks(op, descriptor);
 }
 
@@ -233,10 +242,10 @@ void CheckCustomOpVersion(const OrtCustomOp& op) {
 }
 
 CustomOpDescriptor ReadCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
-                                std::shared_ptr<LoadedLibrary> library) {
+                                std::shared_ptr<LoadedLibrary> library, const std::string& provider) {
   CustomOpDescriptor descriptor = NewDescriptor(op, domain, position, std::move(library));
   try {
-    ReadAll(op, descriptor);
+    ReadAll(op, descriptor, provider);
   } catch (const StatusError& error) {
     throw StatusError(error.code(), descriptor.Label() + ": " + error.what());
   }

@@ -66,9 +66,11 @@ struct CustomOpDescriptor {
 void CheckCustomOpVersion(const OrtCustomOp& op);
 
 /// Reads the descriptor. Members that the struct's version does not have are not touched.
+/// @param provider  execution provider that the domain came with, or "": without callbacks for kernels, an op of it
+///                  describes an operator that the provider runs
 /// Throws StatusError naming the op and the member: a required callback is missing or threw, a value breaks a rule.
 CustomOpDescriptor ReadCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
-                                std::shared_ptr<LoadedLibrary> library);
+                                std::shared_ptr<LoadedLibrary> library, const std::string& provider = "");
 
 /// As ReadCustomOp, for a report: what is wrong goes to `problem`, and the descriptor holds what was read before.
 CustomOpDescriptor InspectCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,

@@ -74,7 +74,8 @@ void CustomOps::AddDomain(const CustomOpSource& source) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<CustomOpPtr>> by_name;
   for (std::size_t i = 0; i < domain.ops.size(); ++i) {
-    auto op = std::make_shared<CustomOpDescriptor>(ReadCustomOp(*domain.ops[i], domain.name, i, source.library));
+    auto op = std::make_shared<CustomOpDescriptor>(
+        ReadCustomOp(*domain.ops[i], domain.name, i, source.library, source.provider));
     auto& overloads = by_name[op->name];
     if (overloads.empty()) order.push_back(op->name);
     overloads.push_back(std::move(op));
@@ -118,6 +119,8 @@ void CustomOps::AddKernels(const std::shared_ptr<const CustomOpVersion>& version
   std::stable_partition(overloads.begin(), overloads.end(),
                         [](const CustomOpPtr& op) { return op->provider == light::kCpuProvider; });
   for (const CustomOpPtr& op : overloads) {
+    const auto& ours = options_.providers;
+    if (std::find(ours.begin(), ours.end(), op->provider) != ours.end()) continue;
     light::KernelRegistration registration;
     registration.domain = op->domain;
     registration.op_type = op->name;

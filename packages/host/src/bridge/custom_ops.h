@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "adapters/custom_op_domain.h"
@@ -16,6 +17,7 @@ namespace ort_host {
 struct CustomOpSource {
   std::shared_ptr<CustomOpDomain> domain;
   std::shared_ptr<LoadedLibrary> library;
+  std::string provider = {};  ///< execution provider that the domain came with, if it did
 };
 
 /// The custom ops of one session, as the runtime takes them: schemas on top of ONNX's, and kernels. Immutable; must
@@ -24,6 +26,9 @@ class CustomOps {
  public:
   struct Options {
     bool allow_onnx_override = false;  ///< ops of the ONNX domain come before native kernels
+    /// Execution providers of the session: an op for one of these describes an operator and brings no kernel of its
+    /// own.
+    std::vector<std::string> providers = {};
   };
 
   /// Reads all ops of the domains. Throws StatusError: a domain that is there twice, a descriptor or a set of overloads

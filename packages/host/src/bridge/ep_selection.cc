@@ -40,7 +40,7 @@ bool HasDomain(const SessionOptionsAdapter& options, const std::string& name) {
                      [&](const StagedDomain& staged) { return staged.domain->name == name; });
 }
 
-void AddDomains(OrtEpFactory* factory, SessionOptionsAdapter& options) {
+void AddDomains(OrtEpFactory* factory, const std::string& provider, SessionOptionsAdapter& options) {
   if (!Has<&OrtEpFactory::GetNumCustomOpDomains>(factory) || !Has<&OrtEpFactory::GetCustomOpDomains>(factory)) return;
   constexpr const char* kLabel = ort_abi::MemberInfo<&OrtEpFactory::GetCustomOpDomains>::kLabel;
   std::size_t count = 0;
@@ -62,7 +62,7 @@ void AddDomains(OrtEpFactory* factory, SessionOptionsAdapter& options) {
       LogLine(ORT_LOGGING_LEVEL_WARNING, entry + ": domain '" + domain->name + "' " + odd + " and is left out");
       continue;
     }
-    options.AddDomain(domain);
+    options.AddDomain(domain, provider);
   }
 }
 
@@ -100,7 +100,7 @@ void AddProvider(const EpSelection& selection, const std::vector<std::pair<std::
       if (key.empty()) throw StatusError(ORT_INVALID_ARGUMENT, "options: a key must not be empty");
       SetEntry(options, prefix + key, value);
     }
-    AddDomains(selection.factory(), options);
+    AddDomains(selection.factory(), selection.name(), options);
   } catch (const StatusError& error) {
     throw HostError(error.code(), "execution provider '" + selection.name() + "' of " + selection.library->path() +
                                       ": " + error.what());

@@ -4,6 +4,7 @@
 #include "adapters/checked.h"
 #include "bridge/reference_kernels.h"
 #include "engine/engine.h"
+#include "engine/session_checks.h"
 #include "engine/session_impl.h"
 #include "light/model_reader.h"
 #include "loader/loaded_library.h"
@@ -82,14 +83,10 @@ void ListAssignments(const light::Program& program, const std::string& path, con
   }
 }
 
-/// Throws light::Error if a node of the main graph is left to our own kernels.
-void RequireNoFallback(const light::Program& program) {
-  for (const light::NodeAssignment& assigned : program.assignment().nodes) {
-    if (assigned.provider != light::kCpuProvider) continue;
-    throw light::Error(light::ErrorCode::kFail, "session.disable_cpu_ep_fallback: node " +
-                                                    program.graph().node(assigned.node).Label() +
-                                                    " is left to CPUExecutionProvider; " + assigned.declined);
-  }
+std::vector<std::string> NamesOf(const std::vector<EpSelection>& selections) {
+  std::vector<std::string> names;
+  for (const EpSelection& selection : selections) names.push_back(selection.name());
+  return names;
 }
 
 /// Runs `make` and lets nothing but HostError out.
@@ -110,9 +107,11 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
       scope_(std::make_shared<SessionScope>(options.adapter.config(), options.log_severity, options.log_id)),
       leaks_{scope_.get()},
       owner_(std::make_unique<checked::Owner>(scope_.get())),
-      custom_ops_(std::make_unique<CustomOps>(sources_, scope_, CustomOps::Options{options.allow_onnx_override})),
+      custom_ops_(std::make_unique<CustomOps>(sources_, scope_,
+                                              CustomOps::Options{options.allow_onnx_override, NamesOf(selections_)})),
       providers_(std::make_unique<SessionProviders>(selections_, options.adapter, scope_, custom_ops_->schemas(),
                                                     model_path)) {
+  RequireKnownModes(model, options.adapter);
   if (options.strict_layout) providers_->RequireModelLayout();
   light::SessionConfig config;
   config.intra_op_threads = options.intra_op_threads;
@@ -128,10 +127,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
   session_ = std::make_unique<light::Session>(std::move(model), config);
   inputs_ = DescribeAll(session_->graph(), session_->graph().inputs());
   outputs_ = DescribeAll(session_->graph(), session_->graph().outputs());
-  if (const std::string* strict = options.adapter.FindConfig("session.disable_cpu_ep_fallback");
-      strict != nullptr && *strict == "1") {
-    RequireNoFallback(session_->program());
-  }
+  RequireProvidersAlone(session_->program(), options.adapter);
   providers_->EndInitialization();
   owner_.reset();
 }

@@ -18,7 +18,7 @@ void CheckRange(const char* option, bool is_valid, int value) {
 std::vector<CustomOpSource> SessionOptionsState::Sources() const {
   std::vector<CustomOpSource> sources;
   for (const StagedDomain& staged : adapter.domains()) {
-    sources.push_back({staged.domain, libraries.at(staged.library)});
+    sources.push_back({staged.domain, libraries.at(staged.library), staged.provider});
   }
   return sources;
 }
