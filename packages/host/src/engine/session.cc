@@ -44,13 +44,24 @@ std::string DescribeAudit(const LoadedLibrary& library) {
   return std::string("audited as ") + library.audit()->name + " " + library.audit()->version;
 }
 
+/// The plugin EP that runs the node, or null.
+const EpInstance* InstanceOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
+  for (const auto& provider : session.providers().all()) {
+    if (provider->name() == assigned.provider) return &provider->instance();
+  }
+  return nullptr;
+}
+
+std::string NotesOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
+  const EpInstance* instance = InstanceOf(session, assigned);
+  return instance != nullptr ? instance->Notes() : "";
+}
+
 /// The library whose code runs the node; null if that is ours.
 const LoadedLibrary* LibraryOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
   if (const LoadedLibrary* library = session.custom_ops().LibraryOf(assigned.entry)) return library;
-  for (const auto& provider : session.providers().all()) {
-    if (provider->name() == assigned.provider) return provider->instance().selection().library->library().get();
-  }
-  return nullptr;
+  const EpInstance* instance = InstanceOf(session, assigned);
+  return instance != nullptr ? instance->selection().library->library().get() : nullptr;
 }
 
 void ListAssignments(const light::Program& program, const std::string& path, const SessionImpl& session,
@@ -73,6 +84,7 @@ void ListAssignments(const light::Program& program, const std::string& path, con
       row.library = library->path();
       row.reason += "; " + DescribeAudit(*library);
     }
+    if (const std::string notes = NotesOf(session, assigned); !notes.empty()) row.reason += "; " + notes;
     if (!assigned.declined.empty()) row.reason += "; " + assigned.declined;
     rows.push_back(std::move(row));
     const auto bodies = program.bodies(node.id);

@@ -21,7 +21,7 @@ EXIT_CODES = """\
 exit status:
   0  done
   1  an error, told in one line (--traceback says where it was raised); of inspect: the library is
-     refused, or with --load what it registers is at fault
+     refused, or with --load what it registers is at fault; of explain: a required node is not taken
   2  wrong usage
   130  interrupted
   141  whoever read the output left before its end; files are written before anything is printed
@@ -53,6 +53,9 @@ examples:
   {PROGRAM} explain model.onnx --custom-ops ./libmy_ops.so
   {PROGRAM} explain model.onnx --json
   {PROGRAM} explain model.onnx --svg model.svg
+  {PROGRAM} explain model.onnx --ep ./libmy_ep.so --config ep.myexecutionprovider.level=2
+  {PROGRAM} explain model.onnx --ep ./libmy_ep.so --require-all      status 1 if a node is left to our kernels
+  {PROGRAM} explain model.onnx --ep ./libmy_ep.so --require conv1 --require '#3'
 """
 INSPECT_EXAMPLES = f"""\
 examples:
@@ -113,6 +116,15 @@ def parser() -> argparse.ArgumentParser:
     command = add("explain", cli_reports.explain, EXPLAIN_EXAMPLES, model)
     command.add_argument("--json", action="store_true", help="as JSON instead of a table")
     command.add_argument("--svg", metavar="FILE", help="also write a picture of the graph")
+    command.add_argument(
+        "--require",
+        metavar="NODE",
+        action="append",
+        default=[],
+        help="fail unless an execution provider of a library runs the node, named as in the first or second column; "
+        "repeatable",
+    )
+    command.add_argument("--require-all", action="store_true", help="likewise for every node")
 
     command = add("inspect", cli_reports.inspect, INSPECT_EXAMPLES)
     command.add_argument("library", metavar="LIB", help="the file of a library")

@@ -7,7 +7,9 @@ import json
 import os
 
 from .cli_session import open_session
+from .errors import InvalidArgument
 from .process import inspect_library, support_matrix
+from .providers import CPU_PROVIDER
 from .terminal import shown, tell
 
 TYPE_CHECKING = False
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from .ep_devices import Provider
     from .library_report import OperatorReport
     from .records import NodeAssignment, SupportRow
 
@@ -36,7 +39,7 @@ def assignment_table(rows: Sequence[NodeAssignment]) -> str:
         header,
         [
             (
-                f"{row.graph}/#{row.index}" if row.graph else f"#{row.index}",
+                place(row),
                 row.name,
                 f"{row.domain}.{row.op_type}" if row.domain else row.op_type,
                 row.provider if row.partition < 0 else f"{row.provider} (group {row.partition})",
@@ -49,10 +52,35 @@ def assignment_table(rows: Sequence[NodeAssignment]) -> str:
     )
 
 
+def place(row: NodeAssignment) -> str:
+    """Returns where a node is: `#3`, or `#1.then_branch/#0` in a subgraph."""
+    return f"{row.graph}/#{row.index}" if row.graph else f"#{row.index}"
+
+
+def provider_table(providers: Sequence[Provider]) -> str:
+    """Formats the execution providers of a session."""
+    rows = [
+        (p.name, p.library, p.audit, ", ".join(f"{k}={v}" for k, v in p.options.items()), p.notes) for p in providers
+    ]
+    return table(("provider", "library", "audit", "options", "notes"), rows)
+
+
+def not_taken(rows: Sequence[NodeAssignment], arguments: argparse.Namespace) -> list[NodeAssignment]:
+    """Returns the nodes that a provider of a library had to take and did not."""
+    left = [row for row in rows if row.provider == CPU_PROVIDER]
+    if arguments.require_all:
+        return left
+    for name in arguments.require:
+        if not any(name in (row.name, place(row)) for row in rows):
+            raise InvalidArgument(f"--require {name}: expected the name or place of a node, got one that is not there")
+    return [row for row in left if {row.name, place(row)} & set(arguments.require)]
+
+
 def explain(arguments: argparse.Namespace) -> int:
-    """Shows who runs which node of a model."""
+    """Shows who runs which node of a model, and why no execution provider took it."""
     session = open_session(arguments)
     rows = session.node_assignments()
+    missed = not_taken(rows, arguments)
     if arguments.svg is not None:
         from .graph_picture import draw
 
@@ -60,8 +88,15 @@ def explain(arguments: argparse.Namespace) -> int:
         with open(arguments.svg, "w", encoding="utf-8") as file:
             file.write(picture)
         tell(f"written: {arguments.svg}")
-    print(json.dumps([row.asdict() for row in rows], indent=1) if arguments.json else assignment_table(rows))
-    return 0
+    if arguments.json:
+        print(json.dumps([row.asdict() for row in rows], indent=1))
+    else:
+        if arguments.ep:
+            print(provider_table(session._providers()), end="\n\n")
+        print(assignment_table(rows))
+    for row in missed:
+        tell(shown(f"not taken: {place(row)} '{row.name}' ({row.op_type}): {row.reason}"))
+    return 1 if missed else 0
 
 
 def operator_table(operators: Sequence[OperatorReport]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from .errors import InvalidArgument
 from .options import SessionOptions
 from .process import enable_checked_mode, get_ep_devices, register_execution_provider_library
 from .session import InferenceSession
@@ -42,6 +43,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for option, what in (("--custom-ops", "custom operators"), ("--ep", "execution providers")):
         parser.add_argument(option, metavar="LIB", action="append", default=[], help=f"a library of {what}; repeatable")
     parser.add_argument(
+        "--config",
+        metavar="KEY=VALUE",
+        type=entry,
+        action="append",
+        default=[],
+        help="a session config entry; options of a provider are ep.<its name in lower case>.<option>; repeatable",
+    )
+    parser.add_argument(
         "--no-reference-fallback",
         action="store_true",
         help="refuse a model with a node that only onnx.reference would run",
@@ -60,6 +69,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_providers(options: SessionOptions, library: str) -> None:
+    """Registers a library and selects each of its providers with all its devices."""
+    name = os.path.basename(library)
+    register_execution_provider_library(name, library)
+    devices = [device for device in get_ep_devices() if device.registration_name == name]
+    if not devices:
+        raise InvalidArgument(f"--ep {library}: its providers offer no device on this machine")
+    for provider in dict.fromkeys(device.ep_name for device in devices):
+        options.add_provider_for_devices([device for device in devices if device.ep_name == provider], {})
+
+
+def entry(text: str) -> tuple[str, str]:
+    """Reads a key and a value."""
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
+    return key, value
+
+
 def open_session(arguments: argparse.Namespace) -> InferenceSession:
     """Makes the session that the options describe."""
     if arguments.checked:
@@ -71,9 +99,9 @@ def open_session(arguments: argparse.Namespace) -> InferenceSession:
     if arguments.memory_limit is not None:
         options.memory_limit_bytes = arguments.memory_limit
     for library in arguments.ep:
-        name = os.path.basename(library)
-        register_execution_provider_library(name, library)
-        options.add_provider_for_devices([d for d in get_ep_devices() if d.registration_name == name], {})
+        add_providers(options, library)
     for library in arguments.custom_ops:
         options.register_custom_ops_library(library)
+    for key, value in arguments.config:
+        options.add_session_config_entry(key, value)
     return InferenceSession(arguments.model, options)
