@@ -4,6 +4,7 @@
 #include "abi/sections.h"
 #include "adapters/ep_device.h"
 #include "adapters/value.h"
+#include "bridge/ep_library.h"
 #include "bridge/semantic_version.h"
 
 namespace ort_host::abi {
@@ -150,6 +151,17 @@ uint32_t ORT_API_CALL MemoryDevice_GetDeviceId(const OrtMemoryDevice* device) no
   return static_cast<uint32_t>(Described("MemoryDevice_GetDeviceId", device).id);
 }
 
+// --- The environment: there is one, the process
+
+OrtStatus* ORT_API_CALL GetEnvConfigEntries(OrtKeyValuePairs** config_entries) noexcept {
+  return Guard("GetEnvConfigEntries", [&] {
+    const auto destination = Out(config_entries, "config_entries");
+    ConfigEntries entries;
+    if (EpLibraries::AllowVirtualDevices()) entries.emplace_back("allow_virtual_devices", "1");
+    destination = std::make_unique<KeyValuePairsAdapter>(std::move(entries));
+  });
+}
+
 }  // namespace
 
 void FillEpDevices(OrtEpApi& table) noexcept {
@@ -158,6 +170,7 @@ void FillEpDevices(OrtEpApi& table) noexcept {
   table.CreateEpDevice = CreateEpDevice;
   table.ReleaseEpDevice = ReleaseEpDevice;
   table.EpDevice_AddAllocatorInfo = EpDevice_AddAllocatorInfo;
+  table.GetEnvConfigEntries = GetEnvConfigEntries;
   table.MemoryInfo_GetMemoryDevice = MemoryInfo_GetMemoryDevice;
   table.Value_GetMemoryDevice = Value_GetMemoryDevice;
   table.MemoryDevice_AreEqual = MemoryDevice_AreEqual;

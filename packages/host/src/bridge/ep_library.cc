@@ -176,6 +176,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::vector<std::shared_ptr<const EpLibrary>> libraries;
+  std::vector<std::string> arriving;  ///< names of those whose registration is under way
 
   auto Find(const std::string& name) {
     return std::find_if(libraries.begin(), libraries.end(), [&](const auto& known) { return known->name() == name; });
@@ -187,6 +188,24 @@ Registry& TheRegistry() {
   static Registry& registry = *new Registry;
   return registry;
 }
+
+/// While it lives, a registration under that name is under way.
+class Arrival {
+ public:
+  Arrival(Registry& registry, const std::string& name) : registry_(registry), name_(name) {
+    const std::lock_guard lock(registry_.mutex);
+    registry_.arriving.push_back(name_);
+  }
+  ~Arrival() {
+    const std::lock_guard lock(registry_.mutex);
+    registry_.arriving.erase(std::ranges::find(registry_.arriving, name_));
+  }
+  Arrival(const Arrival&) = delete;
+
+ private:
+  Registry& registry_;
+  const std::string& name_;
+};
 
 void RequireFree(Registry& registry, const std::string& name) {
   const auto found = registry.Find(name);
@@ -204,6 +223,7 @@ void EpLibraries::Register(const std::string& name, const std::string& path) {
     RequireFree(registry, name);
   }
   // Not under the lock: library code runs here.
+  const Arrival arrival(registry, name);
   auto library = std::make_shared<const EpLibrary>(name, path);
   const std::lock_guard lock(registry.mutex);
   RequireFree(registry, name);
@@ -220,6 +240,14 @@ void EpLibraries::Unregister(const std::string& name) {
   }
   released = std::move(*found);
   registry.libraries.erase(found);
+}
+
+bool EpLibraries::AllowVirtualDevices() {
+  const auto allows = [](const std::string& name) { return name.ends_with(".virtual"); };
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  return std::ranges::any_of(registry.arriving, allows) ||
+         std::ranges::any_of(registry.libraries, [&](const auto& library) { return allows(library->name()); });
 }
 
 std::vector<std::shared_ptr<const EpLibrary>> EpLibraries::All() {

@@ -68,6 +68,9 @@ class EpLibraries {
   static void Unregister(const std::string& name);
   /// In the order of registration.
   static std::vector<std::shared_ptr<const EpLibrary>> All();
+  /// True while a library is registered, or about to be, under a name that ends in `.virtual`: that is how a user lets
+  /// libraries offer devices which are not there.
+  static bool AllowVirtualDevices();
 };
 
 }  // namespace ort_host
