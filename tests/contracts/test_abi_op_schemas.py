@@ -4,8 +4,8 @@
 import ctypes as C
 
 import pytest
-from contracts.harness import E, Table, text
-from onnx import defs
+from contracts.harness import Arg, E, Table, model_of, provider_of, session_with, text
+from onnx import defs, helper
 
 GET, RELEASE = "OrtEpApi.GetOpSchema", "OrtEpApi.ReleaseOpSchema"
 COUNTS = ["OrtEpApi.OpSchema_GetNumInputs", "OrtEpApi.OpSchema_GetNumOutputs"]
@@ -143,3 +143,45 @@ def test_index_past_the_count_is_refused(ep_api, schema_of, slot):
 @pytest.mark.slot(RELEASE)
 def test_releasing_no_schema_does_nothing(ep_api):
     ep_api.ReleaseOpSchema(None)
+
+
+def custom_op(probe):
+    """Return a custom op of a float, an optional int64 and any number of values of any type."""
+    inputs = [
+        Arg(E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT),
+        Arg(E.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, E.INPUT_OUTPUT_OPTIONAL),
+        Arg(E.ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED, E.INPUT_OUTPUT_VARIADIC),
+    ]
+    return probe.op("Mixed", inputs, homogeneous=False, min_arity=0, start=3, domain="test.mixed")
+
+
+@pytest.mark.slot(GET, RELEASE, *COUNTS, *NAMES, *CONSTRAINTS, TYPES, *INDICES)
+@pytest.mark.host_stricter
+def test_custom_op_has_a_schema_while_a_provider_is_asked(probe, ep_api, schema_of):
+    """ORT does not find it."""
+    found = []
+
+    def capability(ep, graph, support):
+        schemas = [ep_api.get.GetOpSchema(b"Mixed", version, b"test.mixed") for version in (2, 3, 9)]
+        schemas.append(ep_api.get.GetOpSchema(b"Relu", 20, b""))
+        found[:] = [schema and described(ep_api, schema) for schema in schemas]
+        for schema in schemas:
+            ep_api.ReleaseOpSchema(schema)
+
+    node = helper.make_node("Mixed", ["x", "", "x"], ["y"], domain="test.mixed")
+    model = model_of([node], {"x": [2]}, ["y"], **{"test.mixed": 3})
+    with provider_of(probe, capability) as (_, options):
+        session_with(probe, model, probe.register(custom_op(probe), options=options))
+    assert schema_of("Mixed", 3, "test.mixed") is None
+    too_old, exact, newer, relu = found
+    assert too_old is None
+    assert exact == newer
+    assert relu == expected(defs.get_schema("Relu", 20))
+    since, inputs, outputs, constraints = exact
+    assert since == 3
+    assert [name for name, _ in inputs] == ["Input0", "Input1", "Input2"]
+    assert inputs[0][1] == ("Input0", {"tensor(float)"}, [0], [])
+    assert inputs[1][1] == ("Input1", {"tensor(int64)"}, [1], [])
+    assert {"tensor(float)", "tensor(string)", "tensor(bool)", "tensor(int4)"} < inputs[2][1][1]
+    assert outputs == [("Output0", ("Output0", {"tensor(float)"}, [], [0]))]
+    assert constraints.keys() == {"Input0", "Input1", "Input2", "Output0"}
