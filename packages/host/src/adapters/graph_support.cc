@@ -9,7 +9,7 @@ const light::Node* GraphSupportAdapter::Admit(const NodeAdapter& node, std::stri
   const light::Node& found = node.node();
   const std::string label = "node " + found.Label();
   proposed_.resize(graph_.graph().nodes().size());
-  if (&node.graph() != &graph_) {
+  if (&node.graph().graph() != &graph_.graph()) {  // one graph is behind its views as well
     why = label + " is not of the graph that was asked about";
   } else if (const std::string& owner = graph_.offer().assignment.nodes[found.id].provider; !owner.empty()) {
     why = label + " belongs to " + owner + " already";
