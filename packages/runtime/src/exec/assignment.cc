@@ -53,8 +53,8 @@ class Question {
   }
 
  private:
-  [[noreturn]] void Refuse(const std::string& what) const {
-    throw Error(ErrorCode::kEpFail, "execution provider " + provider_.name() + ": " + what);
+  [[noreturn]] void Refuse(const std::string& what, ErrorCode code = ErrorCode::kEpFail) const {
+    throw Error(code, "execution provider " + provider_.name() + ": " + what);
   }
 
   void RefuseTaken(NodeId id) const {
@@ -82,9 +82,12 @@ class Question {
     if (id >= assignment_.nodes.size()) Refuse("node id " + std::to_string(id) + " is not in the graph");
     RefuseTaken(id);
     std::string why;
-    const KernelEntry* entry = provider_.FindKernel(offer_.graph, offer_.graph.node(id), &why);
+    const Node& node = offer_.graph.node(id);
+    const KernelEntry* entry = provider_.FindKernel(offer_.graph, node, &why);
     if (entry == nullptr) {
-      Refuse("asks for node " + offer_.graph.node(id).Label() + " without a kernel for it: " + why);
+      Refuse("asks for node " + node.Label() + " of version " + std::to_string(node.since_version) +
+                 " without a kernel for it: " + why,
+             ErrorCode::kNotImplemented);
     }
     Take(id, entry->registration.kernel_name, -1, "chosen by the provider", entry);
   }
