@@ -114,9 +114,13 @@ void EpInstance::Create(const SessionOptionsAdapter& options) {
     if (ep == nullptr) throw StatusError(ORT_FAIL, "gave no OrtEp with success, got null");
     ep_.reset(ep);
     ort_abi::RequireVersion(ep);
-    transfer_ = CreateDataTransfer(factory);
   } catch (const StatusError& error) {
     Fail(error.code(), kCreateEp, error.what());
+  }
+  try {
+    transfer_ = CreateDataTransfer(factory);
+  } catch (const StatusError& error) {
+    Fail(error.code(), ort_abi::MemberInfo<&OrtEpFactory::CreateDataTransfer>::kLabel, error.what());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -66,6 +67,30 @@ struct Answer {
   }
 };
 
+/// Runs `call`, which throws StatusError, and names the function if its own words do not.
+template <class Call>
+auto Named(const char* name, Call&& call) {
+  try {
+    return call();
+  } catch (const StatusError& error) {
+    if (std::string_view(error.what()).find(name) != std::string_view::npos) throw;
+    throw StatusError(error.code(), std::string(name) + ": " + error.what());
+  }
+}
+
+template <auto kMember, class... Args>
+auto CallNamed(OrtEpFactory* factory, Args... args) {
+  return Named(ort_abi::MemberInfo<kMember>::kLabel,
+               [&] { return ort_abi::Call<kMember, HostStatus>(factory, args...); });
+}
+
+template <auto kMember>
+void RequireMember(const OrtEpFactory* factory) {
+  if (ort_abi::Has<kMember>(factory)) return;
+  throw StatusError(ORT_FAIL,
+                    std::string(ort_abi::MemberInfo<kMember>::kLabel) + ": a required callback is missing, got null");
+}
+
 }  // namespace
 
 void EpLibrary::FactoryDeleter::operator()(OrtEpFactory* factory) const noexcept {
@@ -103,8 +128,10 @@ EpLibrary::EpLibrary(std::string name, const std::string& path)
 void EpLibrary::CreateFactories() {
   Answer<OrtEpFactory> answer;
   try {
-    CallFunction<HostStatus>(kCreate, library_->Find<CreateFunction>(kCreate), name_.c_str(), &abi::ApiBase(),
-                             Lend<OrtLogger>(DefaultLogger()), answer.entries.data(), kMostFactories, &answer.count);
+    Named(kCreate, [&] {
+      CallFunction<HostStatus>(kCreate, library_->Find<CreateFunction>(kCreate), name_.c_str(), &abi::ApiBase(),
+                               Lend<OrtLogger>(DefaultLogger()), answer.entries.data(), kMostFactories, &answer.count);
+    });
   } catch (const StatusError&) {
     TakeFactories(answer.entries);  // as in ORT, what a failing library has written is released, counted or not
     throw;
@@ -126,6 +153,8 @@ void EpLibrary::TakeFactories(std::span<OrtEpFactory* const> given) {
 void EpLibrary::CheckFactory(OrtEpFactory* factory, std::size_t index) const {
   try {
     ort_abi::RequireVersion(factory);
+    RequireMember<&OrtEpFactory::CreateEp>(factory);  // asked for by sessions, too late to be refused
+    RequireMember<&OrtEpFactory::ReleaseEp>(factory);
     const char* name = ort_abi::Call<&OrtEpFactory::GetName, HostStatus>(factory);
     if (name == nullptr || *name == '\0') {
       throw StatusError(ORT_FAIL, std::string("OrtEpFactory.GetName: must give a name, got ") +
@@ -142,8 +171,8 @@ void EpLibrary::AskForDevices(OrtEpFactory* factory) {
   std::vector<const OrtHardwareDevice*> hardware;
   for (const HardwareDeviceAdapter* device : HardwareDevices()) hardware.push_back(Lend<OrtHardwareDevice>(*device));
   Answer<OrtEpDevice> answer;
-  ort_abi::Call<&OrtEpFactory::GetSupportedDevices, HostStatus>(factory, hardware.data(), hardware.size(),
-                                                                answer.entries.data(), kMostDevices, &answer.count);
+  CallNamed<&OrtEpFactory::GetSupportedDevices>(factory, hardware.data(), hardware.size(), answer.entries.data(),
+                                                kMostDevices, &answer.count);
   const std::size_t first = devices_.size();
   for (std::size_t i = 0; i < kRoom; ++i) {
     OrtEpDevice* handle = answer.entries[i];
@@ -166,7 +195,7 @@ void EpLibrary::AskForDevices(OrtEpFactory* factory) {
 DataTransferPtr CreateDataTransfer(OrtEpFactory* factory) {
   OrtDataTransferImpl* transfer = nullptr;
   if (ort_abi::Has<&OrtEpFactory::CreateDataTransfer>(factory)) {
-    ort_abi::Call<&OrtEpFactory::CreateDataTransfer, HostStatus>(factory, &transfer);
+    CallNamed<&OrtEpFactory::CreateDataTransfer>(factory, &transfer);
   }
   return DataTransferPtr(transfer);
 }
