@@ -120,6 +120,34 @@ def dispatch(ort: ModuleType, elements: int) -> float:
     return (long - short) / 999
 
 
+def session_on_kernels(ort: ModuleType, name: str) -> Any:
+    """Return a session whose nodes all run on the kernels of the library of an execution provider."""
+    library = os.environ["BENCHMARK_EP_LIBRARY"]
+    if not any(device.ep_name == "Measured" for device in ort.get_ep_devices()):
+        ort.register_execution_provider_library("Measured", library)
+    settings = options(ort, 1)
+    settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    settings.add_provider_for_devices([d for d in ort.get_ep_devices() if d.ep_name == "Measured"], {})
+    live = ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings)
+    if ort.__name__ == "onnxruntime":
+        owners = {graph.ep_name for graph in live.get_provider_graph_assignment_info()}
+    else:
+        owners = {row.provider for row in live.node_assignments()}
+    if owners != {"Measured"}:
+        raise RuntimeError(f"{name}: expected all nodes on the library's kernels, got {owners}")
+    return live
+
+
+def ep_dispatch(ort: ModuleType, elements: int) -> float:
+    """What one more node costs that runs on the kernel of an execution provider, from chains of 1 and of 1000 nodes."""
+    times = []
+    for length in (1000, 1):
+        name = f"relu_{length}_of_{elements}"
+        live, inputs = session_on_kernels(ort, name), load_feeds(name)
+        times.append(repeat(lambda live=live, inputs=inputs: live.run(None, inputs)))
+    return (times[0] - times[1]) / 999
+
+
 def native_node(ort: ModuleType) -> float:
     return (run_time(ort, "relu_1000", 1) - run_time(ort, "relu_1", 1)) / 999
 
@@ -140,6 +168,8 @@ def take(module: str, benchmark: str, threads: int) -> float:
         return run_time(ort, "relu_1", 1)
     if benchmark == "custom_op_node":
         return custom_op_node(ort)
+    if benchmark.startswith("ep_dispatch_"):
+        return ep_dispatch(ort, int(benchmark.removeprefix("ep_dispatch_")))
     if benchmark.startswith("dispatch_"):
         return dispatch(ort, int(benchmark.removeprefix("dispatch_")))
     if benchmark == "native_node":

@@ -3,7 +3,8 @@
 
 Both sides run in turn, each measurement in a process of its own, so that neither one's threads nor its memory disturb
 the other. Prints `RATIO <name> <median> <min> <max>` over the rounds, ours divided by theirs: below 1 we are faster.
-`dispatch_checked` compares checked mode with a normal run. `dispatch` takes all whose names begin so, `all` everything.
+`dispatch_checked` compares checked mode with a normal run. `dispatch` and `ep-dispatch` take all whose names begin so,
+`all` everything.
 """
 
 from __future__ import annotations
@@ -36,13 +37,19 @@ BENCHMARKS: dict[str, tuple[str, int]] = {
     "dispatch_1": ("dispatch_1", 1),
     "dispatch_4": ("dispatch_4", 1),
     "dispatch_checked": ("dispatch_4", 1),
+    "ep_dispatch_1": ("ep_dispatch_1", 1),
+    "ep_dispatch_4": ("ep_dispatch_4", 1),
     "native_node": ("native_node", 1),
     "external_1gib_session": ("external_session", 1),
     "external_1gib_memory": ("external_memory", 1),
     **{f"{name}_t{threads}": (name, threads) for name in models.MODELS for threads in (1, 2)},
 }
 
-GROUPS = {"all": list(BENCHMARKS), "dispatch": [name for name in BENCHMARKS if name.startswith("dispatch_")]}
+GROUPS = {
+    "all": list(BENCHMARKS),
+    "dispatch": [name for name in BENCHMARKS if name.startswith("dispatch_")],
+    "ep-dispatch": [name for name in BENCHMARKS if name.startswith("ep_dispatch_")],
+}
 
 
 def sides_of(name: str) -> tuple[str, str]:
@@ -59,6 +66,7 @@ def write_models(folder: Path) -> None:
         for elements in (1, 4):
             add_two = models.chain("AddTwo", length, "onnx_light_ort.demo", elements)
             made[f"add_two_{length}_of_{elements}"] = add_two
+            made[f"relu_{length}_of_{elements}"] = models.chain("Relu", length, elements=elements)
     for name, model in made.items():
         onnx.save(model, folder / f"{name}.onnx")
         np.savez(folder / f"{name}.npz", **models.feeds(model))
@@ -85,9 +93,13 @@ def main(names: list[str]) -> int:
         return 2
     with tempfile.TemporaryDirectory() as folder:
         write_models(Path(folder))
-        library = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"]) / "add_two.so"
+        fixtures = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"])
         lean = Path(os.environ["ONNX_LIGHT_ORT_BUILD"]) / DEMO / "libadd_two.so"
-        libraries = {"BENCHMARK_LIBRARY": str(library), "BENCHMARK_LEAN_LIBRARY": str(lean)}
+        libraries = {
+            "BENCHMARK_LIBRARY": str(fixtures / "add_two.so"),
+            "BENCHMARK_LEAN_LIBRARY": str(lean),
+            "BENCHMARK_EP_LIBRARY": str(fixtures / "lean_kernel_ep.so"),
+        }
         env = {**os.environ, "BENCHMARK_MODELS": folder, **libraries}
         for name in chosen:
             benchmark, threads = BENCHMARKS[name]
