@@ -4,7 +4,8 @@
 import ctypes as C
 
 import pytest
-from contracts.harness import E, dims
+from contracts.graph_models import branches
+from contracts.harness import E, dims, look_at
 from contracts.harness.abi import ctype_of, members, words
 
 pytestmark = pytest.mark.host_stricter
@@ -34,6 +35,8 @@ NULLABLE = {
     "Logger_LogMessage": {"message", "file_path", "func_name"},
     "ShapeInferContext_SetOutputTypeShape": {"info"},
     "ReadOpAttr": {"data"},
+    "Node_GetSubgraphs": {"attribute_names"},
+    "ValueInfo_GetValueProducer": {"producer_output_index"},
 }
 ANYWHERE = words("""
     CreateTensorAsOrtValue CreateTensorWithDataAsOrtValue IsTensor HasValue GetTensorMutableData GetTensorData
@@ -65,6 +68,23 @@ COMPUTING = words("""
 INFERRING = words("""
     ShapeInferContext_GetInputCount ShapeInferContext_GetInputTypeShape ShapeInferContext_GetAttribute
     ShapeInferContext_SetOutputTypeShape ReadOpAttr
+""")
+LOOKING = words("""
+    Graph_GetName Graph_GetModelPath Graph_GetOnnxIRVersion Graph_GetNumOperatorSets Graph_GetOperatorSets
+    Graph_GetNumInputs Graph_GetInputs Graph_GetNumOutputs Graph_GetOutputs Graph_GetNumInitializers
+    Graph_GetInitializers Graph_GetNumNodes Graph_GetNodes Graph_GetParentNode Graph_GetGraphView
+    Graph_GetModelMetadata
+    Node_GetId Node_GetName Node_GetOperatorType Node_GetDomain Node_GetSinceVersion Node_GetEpName Node_GetGraph
+    Node_GetNumInputs Node_GetInputs Node_GetNumOutputs Node_GetOutputs Node_GetNumImplicitInputs
+    Node_GetImplicitInputs Node_GetNumAttributes Node_GetAttributes Node_GetAttributeByName Node_GetNumSubgraphs
+    Node_GetSubgraphs OpAttr_GetType OpAttr_GetName OpAttr_GetTensorAttributeAsOrtValue
+    GetValueInfoName GetValueInfoTypeInfo ValueInfo_GetValueProducer ValueInfo_GetValueNumConsumers
+    ValueInfo_GetValueConsumers ValueInfo_GetInitializerValue ValueInfo_GetExternalInitializerInfo
+    ValueInfo_IsRequiredGraphInput ValueInfo_IsOptionalGraphInput ValueInfo_IsGraphOutput
+    ValueInfo_IsConstantInitializer ValueInfo_IsFromOuterScope
+    ModelMetadataGetProducerName ModelMetadataGetGraphName ModelMetadataGetDomain ModelMetadataGetDescription
+    ModelMetadataGetGraphDescription ModelMetadataGetVersion ModelMetadataLookupCustomMetadataMap
+    ModelMetadataGetCustomMetadataMapKeys
 """)
 
 
@@ -103,12 +123,12 @@ def samples(api):
     api.ReleaseMemoryInfo(info)
 
 
-def answer(api, samples, slot, missing):
-    """Return the code of a call whose arguments are usable but for one null pointer."""
+def answer(api, samples, slot, missing, number=0):
+    """Return the code of a call whose arguments are usable but for one null pointer; every number is the same."""
     args = []
     for p in members("OrtApi")[slot]["params"]:
         if ctype_of(p["type"]) is not C.c_void_p:
-            args.append(0)
+            args.append(number)
         elif p["name"] == missing:
             args.append(None)
         else:
@@ -153,3 +173,18 @@ def test_null_while_inferring(probe, samples, slot, param):
         return answer(api, samples | {"OrtShapeInferContext": context, "OrtOpAttr": attribute}, slot, param)
 
     assert probe.during_infer(body, attributes={"i": 7}) == E.ORT_INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize(("slot", "param"), cases(LOOKING))
+def test_null_while_looking_at_a_graph(probe, samples, slot, param):
+    def look(reader, graph):
+        node = reader.nodes(graph)["if"]
+        (attribute, *_) = reader.attributes(node).values()
+        metadata = reader.api.get.Graph_GetModelMetadata(graph)
+        handles = {"OrtGraph": graph, "OrtNode": node, "OrtValueInfo": reader.values(graph)["x"]}
+        handles |= {"OrtOpAttr": attribute, "OrtModelMetadata": metadata}
+        code = answer(reader.api, samples | handles, slot, param, number=64)
+        reader.api.ReleaseModelMetadata(metadata)
+        return code
+
+    assert look_at(probe, branches(), look) == E.ORT_INVALID_ARGUMENT

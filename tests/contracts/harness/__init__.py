@@ -5,6 +5,7 @@ from .abi import E, PluginStruct, SlotError, Table, dims, text
 from .child import run_in_child
 from .custom_op import Arg, CustomOp, Pairs, copy_first_input, read_tensor, write_output
 from .ep import EpFactory, entry_points, registered
+from .graph import GraphReader, look_at
 from .native import options_of, session_of
 from .plugin_allocator import PluginAllocator
 from .probe import Probe, fixture_path
@@ -16,6 +17,7 @@ __all__ = [
     "E",
     "Ep",
     "EpFactory",
+    "GraphReader",
     "Kernel",
     "Pairs",
     "PluginAllocator",
@@ -28,6 +30,7 @@ __all__ = [
     "during_capability",
     "entry_points",
     "fixture_path",
+    "look_at",
     "model_of",
     "options_of",
     "provider_of",

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "abi/sections.h"
+#include "abi/string_blocks.h"
 #include "adapters/kernel_info.h"
 
 namespace ort_host::abi {
@@ -96,39 +97,6 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_int64(const OrtKernelInfo* i
   return Guard("KernelInfoGetAttributeArray_int64",
                [&](Slot slot) { return Array<int64_t>(slot, info, name, "ints", out, size); });
 }
-
-/// Blocks of an array of strings under construction, freed unless kept.
-class StringBlocks {
- public:
-  StringBlocks(OrtAllocator* allocator, size_t count) : allocator_(allocator), count_(count) {
-    strings_ = static_cast<char**>(AllocateWith(allocator, count * sizeof(char*)));
-  }
-  StringBlocks(const StringBlocks&) = delete;
-  ~StringBlocks() {
-    if (strings_ == nullptr) return;
-    for (size_t i = 0; i < filled_; ++i) FreeWith(allocator_, strings_[i]);
-    FreeWith(allocator_, strings_);
-  }
-  /// False if the allocator gives up.
-  bool Fill(const std::vector<std::string>& values) {
-    if (strings_ == nullptr) return false;
-    for (; filled_ < count_; ++filled_) {
-      const std::string& value = values[filled_];
-      auto* block = static_cast<char*>(AllocateWith(allocator_, value.size() + 1));
-      if (block == nullptr) return false;
-      std::memcpy(block, value.c_str(), value.size() + 1);
-      strings_[filled_] = block;
-    }
-    return true;
-  }
-  char** Keep() noexcept { return std::exchange(strings_, nullptr); }
-
- private:
-  OrtAllocator* allocator_;
-  size_t count_;
-  size_t filled_ = 0;
-  char** strings_ = nullptr;
-};
 
 OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* info, const char* name,
                                                            OrtAllocator* allocator, char*** out,

@@ -71,7 +71,16 @@ OrtStatus* ORT_API_CALL CreateOpAttr(const char* name, const void* data, int len
 }
 
 OrtStatus* ORT_API_CALL OpAttr_GetType(const OrtOpAttr* attribute, OrtOpAttrType* type) noexcept {
-  return Guard("OpAttr_GetType", [&] { Out(type, "type") = Borrow(attribute).type(); });
+  return Guard("OpAttr_GetType", [&](Slot slot) -> OrtStatus* {
+    const OpAttrAdapter& adapter = Borrow(attribute);
+    const auto destination = Out(type, "type");
+    if (adapter.type() == ORT_OP_ATTR_UNDEFINED && adapter.attribute().kind != AttributeKind::kUndefined) {
+      return slot.Fail(ORT_INVALID_ARGUMENT, "attribute: there is no number for the kind of '%s', got %s",
+                       adapter.attribute().name.c_str(), ToString(adapter.attribute().kind));
+    }
+    destination = adapter.type();
+    return nullptr;
+  });
 }
 
 OrtStatus* ORT_API_CALL OpAttr_GetName(const OrtOpAttr* attribute, const char** name) noexcept {

@@ -66,49 +66,49 @@ Shard& ShardOf(const void* handle) noexcept {
   return g_state->shards[(reinterpret_cast<std::uintptr_t>(handle) >> 4) % kShards];
 }
 
+constexpr struct {
+  uint32_t kind;
+  const char* name;
+} kKindNames[] = {
+    {kStatusKind, "OrtStatus"},
+    {kValueKind, "OrtValue"},
+    {kTypeAndShapeKind, "OrtTensorTypeAndShapeInfo"},
+    {kTypeInfoKind, "OrtTypeInfo"},
+    {kMemoryInfoKind, "OrtMemoryInfo"},
+    {kKernelInfoKind, "OrtKernelInfo"},
+    {kKernelContextKind, "OrtKernelContext"},
+    {kShapeInferKind, "OrtShapeInferContext"},
+    {kOpAttrKind, "OrtOpAttr"},
+    {kLoggerKind, "OrtLogger"},
+    {kKeyValuePairsKind, "OrtKeyValuePairs"},
+    {kSessionOptionsKind, "OrtSessionOptions"},
+    {kCustomOpDomainKind, "OrtCustomOpDomain"},
+    {kAllocatorKind, "OrtAllocator"},
+    {kHardwareDeviceKind, "OrtHardwareDevice"},
+    {kEpDeviceKind, "OrtEpDevice"},
+    {kMemoryDeviceKind, "OrtMemoryDevice"},
+    {kOpSchemaKind, "OrtOpSchema"},
+    {kTypeConstraintKind, "OrtOpSchemaTypeConstraint"},
+    {kGraphKind, "OrtGraph"},
+    {kNodeKind, "OrtNode"},
+    {kValueInfoKind, "OrtValueInfo"},
+    {kExternalInfoKind, "OrtExternalInitializerInfo"},
+    {kModelMetadataKind, "OrtModelMetadata"},
+    {kKernelDefBuilderKind, "OrtKernelDefBuilder"},
+    {kKernelDefKind, "OrtKernelDef"},
+    {kKernelRegistryKind, "OrtKernelRegistry"},
+    {kDataTypeKind, "OrtDataType"},
+    {kGraphSupportKind, "OrtEpGraphSupportInfo"},
+    {kRunOptionsKind, "OrtRunOptions"},
+    {kNodeComputeKind, "OrtNodeComputeContext"},
+    {kIncompatibilityKind, "OrtDeviceEpIncompatibilityDetails"},
+};
+
 const char* KindName(uint32_t kind) noexcept {
-  switch (kind) {
-    case kStatusKind:
-      return "OrtStatus";
-    case kValueKind:
-      return "OrtValue";
-    case kTypeAndShapeKind:
-      return "OrtTensorTypeAndShapeInfo";
-    case kTypeInfoKind:
-      return "OrtTypeInfo";
-    case kMemoryInfoKind:
-      return "OrtMemoryInfo";
-    case kKernelInfoKind:
-      return "OrtKernelInfo";
-    case kKernelContextKind:
-      return "OrtKernelContext";
-    case kShapeInferKind:
-      return "OrtShapeInferContext";
-    case kOpAttrKind:
-      return "OrtOpAttr";
-    case kLoggerKind:
-      return "OrtLogger";
-    case kKeyValuePairsKind:
-      return "OrtKeyValuePairs";
-    case kSessionOptionsKind:
-      return "OrtSessionOptions";
-    case kCustomOpDomainKind:
-      return "OrtCustomOpDomain";
-    case kAllocatorKind:
-      return "OrtAllocator";
-    case kHardwareDeviceKind:
-      return "OrtHardwareDevice";
-    case kEpDeviceKind:
-      return "OrtEpDevice";
-    case kMemoryDeviceKind:
-      return "OrtMemoryDevice";
-    case kOpSchemaKind:
-      return "OrtOpSchema";
-    case kTypeConstraintKind:
-      return "OrtOpSchemaTypeConstraint";
-    default:
-      return "an unknown handle";
+  for (const auto& known : kKindNames) {
+    if (known.kind == kind) return known.name;
   }
+  return "an unknown handle";
 }
 
 /// As `the OrtValue made by CreateTensorAsOrtValue`.

@@ -3,9 +3,75 @@
 
 namespace ort_host {
 
+GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, std::string name, Kind kind,
+                           GraphBoundary boundary, const NodeAdapter* parent)
+    : AdapterBase(kGraphKind),
+      offer_(offer),
+      model_path_(model_path),
+      name_(std::move(name)),
+      kind_(kind),
+      boundary_(std::move(boundary)),
+      input_set_(boundary_.inputs.begin(), boundary_.inputs.end()),
+      output_set_(boundary_.outputs.begin(), boundary_.outputs.end()),
+      parent_(parent) {
+  by_id_.reserve(boundary_.nodes.size());
+  for (const light::NodeId id : boundary_.nodes) {
+    const light::Node& node = graph().node(id);
+    by_id_.emplace(id, &nodes_.emplace_back(*this, node));
+    for (const auto* arguments : {&node.inputs, &node.outputs, &node.captures}) {
+      for (const light::ValueId value : *arguments) AddValue(value);
+    }
+  }
+  for (const auto* listed : {&boundary_.inputs, &boundary_.outputs, &boundary_.initializers}) {
+    for (const light::ValueId value : *listed) AddValue(value);
+  }
+}
+
 GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path)
-    : AdapterBase(kGraphKind), offer_(offer), model_path_(model_path) {
-  for (const light::Node& node : offer.graph.nodes()) nodes_.emplace_back(*this, node);
+    : GraphAdapter(offer, model_path, offer.graph.name(), Kind::kWhole, BoundaryOf(offer.graph)) {}
+
+GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, const NodeAdapter& parent)
+    : GraphAdapter(offer, model_path, offer.graph.name(), Kind::kWhole, BoundaryOf(offer.graph), &parent) {}
+
+GraphAdapter::~GraphAdapter() = default;
+
+std::unique_ptr<GraphAdapter> GraphAdapter::MakeView(std::span<const light::NodeId> nodes) const {
+  return std::unique_ptr<GraphAdapter>(
+      new GraphAdapter(offer_, model_path_, "sub_graph", Kind::kView, BoundaryOfNodes(offer_, nodes)));
+}
+
+std::unique_ptr<GraphAdapter> GraphAdapter::MakeFused(const light::GraphOffer& offer, const std::string& model_path,
+                                                      std::string name, const light::PartitionShape& shape) {
+  return std::unique_ptr<GraphAdapter>(
+      new GraphAdapter(offer, model_path, std::move(name), Kind::kFused, BoundaryOfPartition(offer.graph, shape)));
+}
+
+void GraphAdapter::AddValue(light::ValueId id) {
+  if (id != light::kNoValue) values_.try_emplace(id, *this, id);
+}
+
+const NodeAdapter* GraphAdapter::FindNode(light::NodeId id) const noexcept {
+  const auto found = by_id_.find(id);
+  return found != by_id_.end() ? found->second : nullptr;
+}
+
+const ValueInfoAdapter* GraphAdapter::value(light::ValueId id) const noexcept {
+  const auto found = values_.find(id);
+  return found != values_.end() ? &found->second : nullptr;
+}
+
+const NodeAdapter* GraphAdapter::parent() const {
+  if (kind_ != Kind::kWhole || parent_ != nullptr || offer_.outer == nullptr) return parent_;
+  std::call_once(outer_once_, [&] {
+    outer_.reset(new GraphAdapter(*offer_.outer, model_path_, "", Kind::kAlone, {{offer_.parent}, {}, {}, {}}));
+  });
+  return &outer_->nodes_.front();
+}
+
+const light::Graph& GraphAdapter::main_graph() const noexcept {
+  const light::GraphOffer* at = &offer_;
+  while (at->outer != nullptr) at = at->outer;
+  return at->graph;
 }
 
 }  // namespace ort_host

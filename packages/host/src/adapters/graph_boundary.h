@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "light/execution_provider.h"
+
+namespace ort_host {
+
+/// Which part of a graph a provider sees, and what it calls inputs and outputs of it.
+struct GraphBoundary {
+  std::vector<light::NodeId> nodes;  ///< in an order in which they can run
+  std::vector<light::ValueId> inputs;
+  std::vector<light::ValueId> outputs;
+  std::vector<light::ValueId> initializers;
+};
+
+/// The whole graph. A Constant node is no node here and its output is an initializer: providers look for constants in
+/// initializers alone.
+GraphBoundary BoundaryOf(const light::Graph& graph);
+/// Some nodes as a graph of their own, listed in any order. Constants, those of graphs further out too, are no inputs;
+/// inputs are in the order of first use, inputs of the graph at the places that they have there.
+GraphBoundary BoundaryOfNodes(const light::GraphOffer& offer, std::span<const light::NodeId> nodes);
+/// A group that is run as one step: its inputs and outputs are those of the step.
+GraphBoundary BoundaryOfPartition(const light::Graph& graph, const light::PartitionShape& shape);
+
+/// True if the value is an initializer of this graph for a provider, overridable ones included.
+bool IsInitializer(const light::Graph& graph, const light::GraphValue& value) noexcept;
+/// Its tensor; nothing if it is no initializer.
+std::optional<light::Tensor> InitializerTensor(const light::Graph& graph, const light::GraphValue& value);
+
+/// Where a value comes from: a captured one belongs to a graph further out.
+struct ValueSource {
+  const light::Graph& graph;
+  const light::GraphValue& value;
+};
+ValueSource SourceOf(const light::GraphOffer& offer, light::ValueId id) noexcept;
+/// True if it comes from an initializer that nobody can feed instead.
+bool IsConstant(const light::GraphOffer& offer, light::ValueId id) noexcept;
+
+}  // namespace ort_host
