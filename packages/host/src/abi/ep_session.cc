@@ -4,6 +4,7 @@
 #include "abi/sections.h"
 #include "adapters/graph_support.h"
 #include "adapters/kernel_info.h"
+#include "adapters/node_compute_context.h"
 
 namespace ort_host::abi {
 namespace {
@@ -55,7 +56,13 @@ OrtStatus* ORT_API_CALL EpGraphSupportInfo_LookUpKernel(OrtEpGraphSupportInfo* g
   });
 }
 
-// --- Kernels of a provider
+// --- Groups and kernels of a provider
+
+const char* ORT_API_CALL NodeComputeContext_NodeName(const OrtNodeComputeContext* context) noexcept {
+  const char* name = "";
+  ReleaseStatusHandle(Guard("NodeComputeContext_NodeName", [&] { name = Borrow(context).node_name().c_str(); }));
+  return name;
+}
 
 OrtStatus* ORT_API_CALL KernelInfo_GetEp(const OrtKernelInfo* info, const OrtEp** ep) noexcept {
   return Guard("KernelInfo_GetEp", [&](Slot slot) -> OrtStatus* {
@@ -75,6 +82,7 @@ void FillEpSession(OrtEpApi& table) noexcept {
   table.EpGraphSupportInfo_AddNodesToFuse = EpGraphSupportInfo_AddNodesToFuse;
   table.EpGraphSupportInfo_AddSingleNode = EpGraphSupportInfo_AddSingleNode;
   table.EpGraphSupportInfo_LookUpKernel = EpGraphSupportInfo_LookUpKernel;
+  table.NodeComputeContext_NodeName = NodeComputeContext_NodeName;
   table.KernelInfo_GetEp = KernelInfo_GetEp;
 }
 

@@ -32,6 +32,23 @@ KernelContent::KernelContent(const light::KernelInfo& info, std::shared_ptr<Sess
   }
 }
 
+KernelContent::KernelContent(const light::Graph& graph, const light::PartitionShape& shape,
+                             std::shared_ptr<SessionScope> session, std::string library_path)
+    : scope(std::move(session)),
+      library(std::move(library_path)),
+      label("partition '" + shape.proposal.name + "' of " + library),
+      node_name(shape.proposal.name) {
+  const auto describe = [&](const std::vector<light::ValueId>& values, std::vector<Argument>& arguments) {
+    for (const light::ValueId id : values) {
+      Argument& argument = arguments.emplace_back();
+      argument.name = graph.value(id).name;
+      argument.type = graph.value(id).type;
+    }
+  };
+  describe(shape.inputs, inputs);
+  describe(shape.outputs, outputs);
+}
+
 const light::Attribute* KernelContent::FindAttribute(const char* name) const noexcept {
   for (const light::Attribute& attribute : attributes) {
     if (attribute.name == name) return &attribute;

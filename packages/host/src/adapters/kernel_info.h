@@ -8,6 +8,7 @@
 #include "adapters/session_scope.h"
 #include "adapters/value.h"
 #include "light/kernel_info.h"
+#include "light/partition.h"
 
 namespace ort_host {
 
@@ -21,6 +22,9 @@ struct KernelContent {
   };
 
   KernelContent(const light::KernelInfo& info, std::shared_ptr<SessionScope> session, std::string library_path);
+  /// Of a group of nodes, which has no attributes and no constants.
+  KernelContent(const light::Graph& graph, const light::PartitionShape& shape, std::shared_ptr<SessionScope> session,
+                std::string library_path);
 
   std::shared_ptr<SessionScope> scope;
   const OrtEp* ep = nullptr;  ///< of a kernel of a plugin EP

@@ -19,7 +19,7 @@ void HostedRun::JudgeShapes(KernelContextAdapter& context) const {
 void HostedRun::JudgeMissing(KernelContextAdapter& context) const {
   for (std::size_t i = 0; i < context.output_count(); ++i) {
     if (context.FindOutput(i) != nullptr || !context.OutputRequested(i)) continue;
-    if (!may_be_missing_[i]) {
+    if (i >= may_be_missing_.size() || !may_be_missing_[i]) {
       if (checked::enabled()) {
         checked::Report("output_missing", compute_label_, content().label + ": output " + std::to_string(i));
       }

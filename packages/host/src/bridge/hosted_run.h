@@ -21,7 +21,7 @@ namespace ort_host {
 class HostedRun {
  public:
   /// @param compute_label  of the callback, for messages; a constant
-  /// @param may_be_missing  by output: success without it is success
+  /// @param may_be_missing  by output: success without it is success; all others are required
   HostedRun(std::shared_ptr<const KernelContent> content, const char* compute_label, std::vector<bool> may_be_missing)
       : info_(std::move(content)), compute_label_(compute_label), may_be_missing_(std::move(may_be_missing)) {}
 

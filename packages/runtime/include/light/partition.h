@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "light/graph.h"
+#include "light/memory_budget.h"
 #include "light/runtime_context.h"
 
 namespace light {
@@ -31,10 +32,13 @@ struct PartitionShape {
 /// twice, overlap, a cycle through a node outside (with the path) or through other proposals.
 std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<PartitionProposal> proposals);
 
-/// Prepared by somebody else, run as one step. May run on several threads at once.
+/// Compiled by somebody else, run as one step. May run on several threads at once.
 class Partition {
  public:
   virtual ~Partition() = default;
+  /// Called once, when all nodes of the model are assigned. `budget` is charged for what it holds; may be null.
+  /// Throws Error.
+  virtual void Prepare(MemoryBudget* budget) { static_cast<void>(budget); }
   /// Inputs and outputs of the context are PartitionShape::inputs and ::outputs.
   virtual void Run(RuntimeContext& context) = 0;
 };

@@ -148,6 +148,11 @@ void Program::Impl::MakeSteps() {
       step.outputs = part.shape.outputs;
       step.is_hosted = true;
       FillTypes(*graph, step);
+      try {
+        part.partition->Prepare(budget);
+      } catch (const std::exception&) {
+        RethrowFrom(StepLabel(*graph, assignment, step));
+      }
       step.kernel = std::make_unique<PartitionKernel>(*part.partition);
       steps.push_back(std::move(step));
       continue;
