@@ -192,13 +192,12 @@ def during_capability(probe: Probe, model: onnx.ModelProto, look: Callable[[Ep, 
 def session_with(probe: Probe, model: onnx.ModelProto | str, options: Any) -> Any:
     """Return a session with these options, without graph optimizations; an exception of a callback comes first."""
     options.graph_optimization_level = probe.ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # ONNX Runtime's Python would otherwise try again without the provider that failed.
+    how = {"enable_fallback": False} if probe.ort.__name__ == "onnxruntime" else {}
     with probe.callbacks():
-        session = probe.ort.InferenceSession(
-            model if isinstance(model, str) else model.SerializeToString(), sess_options=options
+        return probe.ort.InferenceSession(
+            model if isinstance(model, str) else model.SerializeToString(), sess_options=options, **how
         )
-    if hasattr(session, "disable_fallback"):
-        session.disable_fallback()
-    return session
 
 
 def model_of(
