@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one more node of a custom operator costs: no memory and no lock, once a session has warmed up."""
+"""What one more node on the kernel of a library costs: no memory and no lock, once a session has warmed up."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ CHILD = f"""
 import ctypes, json, sys
 import numpy as np
 import onnx_light_ort_host as ort
-counter, library, threads, *paths = sys.argv[1:]
+counter, library, kind, threads, *paths = sys.argv[1:]
 counter = ctypes.CDLL(counter)
 counts = counter.CountedAllocations, counter.CountedLocks
 for count in counts:
     count.restype = ctypes.c_long
+if kind == "provider":
+    ort.register_execution_provider_library("Ep", library)
 costs = []
 for path in paths:
     options = ort.SessionOptions()
     options.intra_op_num_threads = int(threads)
-    options.register_custom_ops_library(library)
+    if kind == "provider":
+        options.add_provider_for_devices([d for d in ort.get_ep_devices() if d.ep_name == "Ep"], {{}})
+    else:
+        options.register_custom_ops_library(library)
     session = ort.InferenceSession(path, options)
+    assert kind != "provider" or {{row.provider for row in session.node_assignments()}} == {{"Ep"}}
     (entry,) = session.get_inputs()
     feeds = {{"x": np.zeros(entry.shape, np.float32)}}
     for _ in range(3):
@@ -46,13 +52,13 @@ print(json.dumps([long - short for short, long in zip(*costs)]))
 def cost(fixtures, tmp_path, run_python):
     """Return a function that counts what 999 more nodes take in a run: allocations and locks."""
 
-    def measure(op_type, domain, library, elements=4, threads=1, checked=False):
+    def measure(op_type, domain, library, elements=4, threads=1, checked=False, kind="custom_ops"):
         paths = [tmp_path / f"{length}.onnx" for length in (1, 1000)]
         for path, length in zip(paths, (1, 1000), strict=True):
             onnx.save(models.chain(op_type, length, domain, elements), path)
         counter = fixtures / "libc_calls.so"
         env = {"LD_PRELOAD": str(counter), "ONNX_LIGHT_ORT_CHECKED": str(int(checked))}
-        return json.loads(run_python(CHILD, counter, library, threads, *paths, **env).stdout)
+        return json.loads(run_python(CHILD, counter, library, kind, threads, *paths, **env).stdout)
 
     return measure
 
@@ -68,6 +74,12 @@ def demo():
 @pytest.mark.parametrize("elements", [1, 4])
 def test_a_node_of_a_library_takes_no_memory_and_no_lock(cost, demo, elements, threads):
     assert cost("AddTwo", "onnx_light_ort.demo", demo, elements, threads) == [0, 0]
+
+
+@pytest.mark.interposes
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_node_of_a_provider_takes_no_memory_and_no_lock(cost, fixtures, threads):
+    assert cost("Relu", "", fixtures / "lean_kernel_ep.so", threads=threads, kind="provider") == [0, 0]
 
 
 @pytest.mark.interposes
