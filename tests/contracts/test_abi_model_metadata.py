@@ -87,6 +87,14 @@ def test_what_is_not_said_is_empty(probe):
     assert with_metadata(probe, chain(), look) == (silent, NO_VERSION)
 
 
+@pytest.mark.slot(VERSION)
+@HOST
+def test_version_0_is_as_none(probe):
+    model = chain()
+    model.model_version = 0
+    assert with_metadata(probe, model, lambda api, m, allocator: api.get.ModelMetadataGetVersion(m)) == NO_VERSION
+
+
 @pytest.mark.slot(LOOKUP)
 @pytest.mark.parametrize(("key", "value"), [("author", "somebody"), ("empty", ""), ("Author", None), ("", None)])
 def test_entry_is_found_by_its_key(probe, key, value):

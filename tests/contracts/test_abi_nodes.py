@@ -7,7 +7,19 @@ import gc
 import numpy as np
 import pytest
 from contracts.graph_models import branches, chain, loop
-from contracts.harness import E, Ep, EpFactory, GraphReader, Kernel, look_at, model_of, registered, session_with, text
+from contracts.harness import (
+    E,
+    Ep,
+    EpFactory,
+    GraphReader,
+    Kernel,
+    look_at,
+    model_of,
+    provider_of,
+    registered,
+    session_with,
+    text,
+)
 from onnx import TensorProto, helper
 
 HOST = pytest.mark.host_stricter
@@ -77,6 +89,24 @@ def test_node_knows_its_graph_and_ids_start_anew_in_bodies(probe):
         return sorted(ids, key=str)
 
     assert look_at(probe, branches(), look) == [{"else_sub": 0}, {"neg": 0, "if": 1}, {"then_add": 0, "then_mul": 1}]
+
+
+@pytest.mark.slot("OrtApi.Node_GetDomain", "OrtApi.Node_GetSinceVersion", "OrtApi.Node_GetNumAttributes", BY_NAME)
+def test_node_of_a_custom_operator(probe):
+    op = probe.op()
+    model = probe.one_node_model(op, attributes={"i": 7, "label": "text"})
+    seen = []
+
+    def look(ep, graph, support):
+        reader, get = GraphReader(ep.api), ep.api.get
+        (node,) = reader.nodes(graph).values()
+        missing = ep.api.code.Node_GetAttributeByName(node, b"nothing", C.byref(C.c_void_p()))
+        is_custom = text(get.Node_GetDomain(node)) == op.domain
+        seen.append((is_custom, get.Node_GetSinceVersion(node), all_attributes(reader, node), missing))
+
+    with provider_of(probe, look) as (_, options):
+        session_with(probe, model, probe.register(op, options=options))
+    assert seen[-1] == (True, 1, {"i": 7, "label": "text"}, E.ORT_NOT_FOUND)
 
 
 # Whose a node is

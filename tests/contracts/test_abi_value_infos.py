@@ -6,7 +6,8 @@ import ctypes as C
 import numpy as np
 import pytest
 from contracts.graph_models import branches, chain, loop
-from contracts.harness import E, GraphReader, look_at, model_of, provider_of, read_tensor, session_with, text
+from contracts.harness import E, GraphReader, look_at, model_of, provider_of, session_with, text
+from contracts.harness.graph import of_body, of_values
 from onnx import TensorProto, helper, numpy_helper
 
 HOST = pytest.mark.host_stricter
@@ -25,30 +26,7 @@ RELEASE = "OrtApi.ReleaseExternalInitializerInfo"
 SENTINEL = 0x1234
 
 
-def of_values(look):
-    """Return a look at a graph that gives what ``look(reader, value)`` gives for each value, by name."""
-    return lambda reader, graph: {name: look(reader, value) for name, value in reader.values(graph).items()}
-
-
-def of_body(node, attribute, look):
-    """Return a look at the body of a node."""
-    return lambda reader, graph: look(reader, reader.subgraphs(reader.nodes(graph)[node])[attribute])
-
-
 # Names and types
-
-
-def described(reader, value):
-    """Return element type, extents and symbolic names; None for the shape where there is none."""
-    api = reader.api
-    info = api.get.CastTypeInfoToTensorInfo(api.get.GetValueInfoTypeInfo(value))
-    if not api.TensorTypeAndShape_HasShape(info):
-        return api.get.GetTensorElementType(info), None
-    rank = api.get.GetDimensionsCount(info)
-    extents, names = (C.c_int64 * rank)(), (C.c_void_p * rank)()
-    api.ok.GetDimensions(info, extents, rank)
-    api.ok.GetSymbolicDimensions(info, names, rank)
-    return api.get.GetTensorElementType(info), [text(n) or e for n, e in zip(names, extents, strict=True)]
 
 
 @pytest.mark.slot(NAME, TYPE)
@@ -61,7 +39,7 @@ def test_types_and_shapes_are_inferred_before_a_provider_looks(probe):
     model = model_of(nodes, {"x": ["n", 3]}, ["y", "s"])
     model.graph.output[1].type.tensor_type.elem_type = TensorProto.INT64
     floats, ints = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64
-    assert look_at(probe, model, of_values(described)) == {
+    assert look_at(probe, model, of_values(GraphReader.type_of)) == {
         "x": (floats, ["n", 3]),
         "t": (floats, [3, "n"]),
         "s": (ints, [2]),
@@ -73,7 +51,7 @@ def test_types_and_shapes_are_inferred_before_a_provider_looks(probe):
 def test_rank_that_is_not_known_is_no_shape(probe):
     model = model_of([NODE("Relu", ["x"], ["y"], name="relu"), NODE("Neg", ["s"], ["z"])], {"x": None, "s": []}, "yz")
     floats = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
-    found = look_at(probe, model, of_values(described))
+    found = look_at(probe, model, of_values(GraphReader.type_of))
     assert found == {"x": (floats, None), "y": (floats, None), "s": (floats, []), "z": (floats, [])}
 
 
@@ -88,8 +66,32 @@ def test_type_is_lent_once_and_for_all(probe):
 
 @pytest.mark.slot(TYPE)
 def test_captured_value_has_the_type_of_the_outer_one(probe):
-    look = of_body("if", "then_branch", of_values(described))
+    look = of_body("if", "then_branch", of_values(GraphReader.type_of))
     assert look_at(probe, branches(), look)["x"] == (E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, [2])
+
+
+@pytest.mark.slot(TYPE)
+def test_types_that_are_no_tensors(probe):
+    nodes = [
+        NODE("SequenceConstruct", ["x"], ["s"], name="sequence"),
+        NODE("Optional", ["s"], ["o"], name="optional"),
+        NODE("SequenceAt", ["s", "i"], ["y"], name="at"),
+        NODE("OptionalHasElement", ["o"], ["has"], name="has"),
+    ]
+    model = model_of(
+        nodes, {"x": [2]}, ["y"], initializers=[numpy_helper.from_array(np.array(0, np.int64), "i")], opset=18
+    )
+    model.graph.output.append(helper.make_tensor_value_info("has", TensorProto.BOOL, []))
+
+    def look(reader, value):
+        info = reader.api.get.GetValueInfoTypeInfo(value)
+        tensor = reader.api.get.CastTypeInfoToTensorInfo(info)
+        return reader.api.get.GetOnnxTypeFromTypeInfo(info), tensor is not None
+
+    found = look_at(probe, model, of_values(look))
+    assert found.pop("o") == (E.ONNX_TYPE_OPTIONAL, False)
+    assert found.pop("s") == (E.ONNX_TYPE_SEQUENCE, False)
+    assert set(found.values()) == {(E.ONNX_TYPE_TENSOR, True)}
 
 
 # Producers and consumers
@@ -205,7 +207,7 @@ def test_values_of_a_node_that_stands_alone_have_name_and_type(probe):
             )
             assert index.value == SENTINEL
             initializer = ep.api.get.ValueInfo_GetInitializerValue(value)
-            seen.append((reader.name(value), codes, reader.flags(value), initializer, described(reader, value)[1]))
+            seen.append((reader.name(value), codes, reader.flags(value), initializer, reader.type_of(value)[1]))
 
     with provider_of(probe, capability) as (_, options):
         session_with(probe, branches(), options)
@@ -257,126 +259,6 @@ def test_flags_of_a_view_are_about_its_border(probe):
 
     expected = {"a": {"required"}, "W": {"optional"}, "V": {"constant"}, "b": {"output"}, "c": {"output"}}
     assert look_at(probe, chain(), look) == expected
-
-
-# Initializers
-
-
-@pytest.mark.slot(INITIALIZER)
-def test_initializers_are_lent_the_same_each_time(probe):
-    def look(reader, value):
-        get = reader.api.get
-        found = get.ValueInfo_GetInitializerValue(value)
-        assert found == get.ValueInfo_GetInitializerValue(value)
-        return None if found is None else read_tensor(reader.api, found).tolist()
-
-    found = look_at(probe, chain(), of_values(look))
-    assert found == {"x": None, "a": None, "b": None, "c": None, "y": None, "W": [1, 2], "V": [3, 4]}
-    inside = look_at(probe, branches(), of_body("if", "then_branch", of_values(look)))
-    assert inside == {"x": None, "s": None, "t": None, "W": [1, 2], "T": [3, 3]}
-    other = look_at(probe, branches(), of_body("if", "else_branch", of_values(look)))
-    assert other == {"m": None, "e": None, "B": [5, 6]}
-
-
-CONSTANTS = {
-    "value": (numpy_helper.from_array(np.array([[1, 2]], np.float32)), np.array([[1, 2]], np.float32)),
-    "value_float": (1.5, np.array(1.5, np.float32)),
-    "value_floats": ([1.5, 2.5], np.array([1.5, 2.5], np.float32)),
-    "value_int": (7, np.array(7, np.int64)),
-    "value_ints": ([7, 8], np.array([7, 8], np.int64)),
-}
-
-
-@pytest.mark.slot(INITIALIZER, TYPE)
-@pytest.mark.parametrize("attribute", CONSTANTS)
-def test_constant_node_is_an_initializer(probe, attribute):
-    written, expected = CONSTANTS[attribute]
-    nodes = [
-        NODE("Constant", [], ["k"], name="constant", **{attribute: written}),
-        NODE("Cast", ["k"], ["y"], name="cast", to=TensorProto.FLOAT),
-    ]
-
-    def look(reader, graph):
-        value = reader.values(graph)["k"]
-        found = read_tensor(reader.api, reader.api.get.ValueInfo_GetInitializerValue(value))
-        return found.tolist(), found.dtype, described(reader, value)[1]
-
-    found = look_at(probe, model_of(nodes, {}, ["y"]), look)
-    assert found == (expected.tolist(), expected.dtype, list(expected.shape))
-
-
-# External data
-
-
-@pytest.fixture
-def external(tmp_path, monkeypatch):
-    """Save a model whose initializer W is at an offset of a file of its own; return its path."""
-    monkeypatch.chdir(tmp_path)
-    model = branches()
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "w.bin").write_bytes(b"\0" * 4096 + np.array([1, 2], np.float32).tobytes())
-    (weights,) = [t for t in model.graph.initializer if t.name == "W"]
-    weights.ClearField("raw_data")
-    weights.data_location = TensorProto.EXTERNAL
-    for key, value in {"location": "data/w.bin", "offset": "4096", "length": "8"}.items():
-        weights.external_data.add(key=key, value=value)
-    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    return "m.onnx"
-
-
-@pytest.mark.slot(EXTERNAL, RELEASE, *EXTERNAL_PARTS, INITIALIZER)
-def test_external_initializer_says_where_it_is(probe, external):
-    seen = {}
-
-    def look(ep, graph, support):
-        reader = GraphReader(ep.api)
-        if ep.api.get.Graph_GetParentNode(graph) is None:
-            for name, value in reader.values(graph).items():
-                info = ep.api.get.ValueInfo_GetExternalInitializerInfo(value)
-                seen[name] = info and (
-                    text(ep.api.ExternalInitializerInfo_GetFilePath(info)),
-                    ep.api.ExternalInitializerInfo_GetFileOffset(info),
-                    ep.api.ExternalInitializerInfo_GetByteSize(info),
-                )
-                ep.api.ReleaseExternalInitializerInfo(info)
-            value = ep.api.get.ValueInfo_GetInitializerValue(reader.values(graph)["W"])
-            seen["content"] = read_tensor(ep.api, value).tolist()
-
-    with provider_of(probe, look) as (_, options):
-        session_with(probe, external, options)
-    none = dict.fromkeys(["x", "m", "cond", "B", "y"])
-    assert seen == none | {"W": ("data/w.bin", 4096, 8), "content": [1, 2]}
-
-
-@pytest.mark.slot(EXTERNAL, INITIALIZER)
-@HOST
-def test_external_initializer_of_an_outer_graph_is_read_in_a_body(probe, external):
-    seen = []
-
-    def look(ep, graph, support):
-        reader = GraphReader(ep.api)
-        values = reader.values(graph)
-        if ep.api.get.Graph_GetParentNode(graph) is not None and "W" in values:
-            info = ep.api.get.ValueInfo_GetExternalInitializerInfo(values["W"])
-            seen.append(text(ep.api.ExternalInitializerInfo_GetFilePath(info)))
-            ep.api.ReleaseExternalInitializerInfo(info)
-            seen.append(read_tensor(ep.api, ep.api.get.ValueInfo_GetInitializerValue(values["W"])).tolist())
-
-    with provider_of(probe, look) as (_, options):
-        session_with(probe, external, options)
-    assert seen == ["data/w.bin", [1, 2]]
-
-
-@pytest.mark.slot(RELEASE)
-def test_releasing_no_external_initializer_does_nothing(api):
-    api.ReleaseExternalInitializerInfo(None)
-
-
-@pytest.mark.slot(*EXTERNAL_PARTS)
-@HOST
-def test_no_external_initializer_says_nothing(api):
-    parts = [getattr(api, slot.split(".")[1])(None) for slot in EXTERNAL_PARTS]
-    assert (text(parts[0]), *parts[1:]) == ("", 0, 0)
 
 
 # Functions of the model

@@ -82,6 +82,18 @@ class GraphReader:
         assert not several, f"values with several handles: {several}"
         return {name: handles.pop() for name, handles in found.items()}
 
+    def type_of(self, value: int) -> tuple[int, list[int | str] | None]:
+        """Return element type and shape of a tensor, names where an extent has one; None for no shape."""
+        info = self.api.get.CastTypeInfoToTensorInfo(self.api.get.GetValueInfoTypeInfo(value))
+        element = self.api.get.GetTensorElementType(info)
+        if not self.api.TensorTypeAndShape_HasShape(info):
+            return element, None
+        rank = self.api.get.GetDimensionsCount(info)
+        extents, names = (C.c_int64 * rank)(), (C.c_void_p * rank)()
+        self.api.ok.GetDimensions(info, extents, rank)
+        self.api.ok.GetSymbolicDimensions(info, names, rank)
+        return element, [text(name) or extent for name, extent in zip(names, extents, strict=True)]
+
     def flags(self, value: int) -> set[str]:
         """Return which of the five flags are set."""
         return {flag for flag, slot in FLAGS.items() if getattr(self.api.get, slot)(value)}
@@ -126,3 +138,13 @@ def look_at(probe: Probe, model: onnx.ModelProto, look: Callable[[GraphReader, i
         return look(GraphReader(ep.api), graph) if ep.api.get.Graph_GetParentNode(graph) is None else None
 
     return during_capability(probe, model, main_only)[-1]
+
+
+def of_values(look: Callable[[GraphReader, int], Any]) -> Callable[[GraphReader, int], dict[str, Any]]:
+    """Return a look at a graph that gives what ``look(reader, value)`` gives for each value, by name."""
+    return lambda reader, graph: {name: look(reader, value) for name, value in reader.values(graph).items()}
+
+
+def of_body(node: str, attribute: str, look: Callable[[GraphReader, int], Any]) -> Callable[[GraphReader, int], Any]:
+    """Return a look at a graph that gives what ``look(reader, graph)`` gives for the body of a node."""
+    return lambda reader, graph: look(reader, reader.subgraphs(reader.nodes(graph)[node])[attribute])

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "abi/handle_list.h"
 #include "abi/sections.h"
 #include "adapters/graph.h"
@@ -22,22 +24,44 @@ OrtStatus* ORT_API_CALL Graph_GetOnnxIRVersion(const OrtGraph* graph, int64_t* o
                [&] { Out(onnx_ir_version, "onnx_ir_version") = Borrow(graph).graph().model().ir_version; });
 }
 
-// --- Operator sets: what the model imports, sorted by domain
+// --- Operator sets
+
+/// The newest schema of ONNX's own domain that a node has, those of bodies included; 0 if none is of that domain.
+int64_t NewestOnnxVersion(const light::Graph& graph) noexcept {
+  int64_t newest = 0;
+  for (const light::Node& node : graph.nodes()) {
+    if (node.domain.empty()) newest = std::max<int64_t>(newest, node.since_version);
+    for (const light::Subgraph& body : node.subgraphs) newest = std::max(newest, NewestOnnxVersion(*body.graph));
+  }
+  return newest;
+}
+
+/// What the model imports, sorted by domain. ONNX's own domain is there too if only its functions, which are inlined,
+/// import it: at the version that its nodes have.
+std::vector<std::pair<const char*, int64_t>> OperatorSets(const GraphAdapter& graph) {
+  const light::OpsetImports& imports = graph.graph().model().opset_imports;
+  std::vector<std::pair<const char*, int64_t>> sets;
+  if (!imports.contains("")) {
+    const int64_t version = NewestOnnxVersion(graph.main_graph());
+    if (version != 0) sets.emplace_back("", version);
+  }
+  for (const auto& [domain, version] : imports) sets.emplace_back(domain.c_str(), version);
+  return sets;
+}
 
 OrtStatus* ORT_API_CALL Graph_GetNumOperatorSets(const OrtGraph* graph, size_t* num_operator_sets) noexcept {
-  return Guard("Graph_GetNumOperatorSets", [&] {
-    Out(num_operator_sets, "num_operator_sets") = Borrow(graph).graph().model().opset_imports.size();
-  });
+  return Guard("Graph_GetNumOperatorSets",
+               [&] { Out(num_operator_sets, "num_operator_sets") = OperatorSets(Borrow(graph)).size(); });
 }
 
 OrtStatus* ORT_API_CALL Graph_GetOperatorSets(const OrtGraph* graph, const char** domains, int64_t* opset_versions,
                                               size_t num_operator_sets) noexcept {
   return Guard("Graph_GetOperatorSets", [&] {
-    const light::OpsetImports& imports = Borrow(graph).graph().model().opset_imports;
-    HandleList<const char*> names(domains, "domains", num_operator_sets, imports.size());
-    HandleList<int64_t> versions(opset_versions, "opset_versions", num_operator_sets, imports.size());
-    for (const auto& [domain, version] : imports) {
-      names.Add(domain.c_str());
+    const auto sets = OperatorSets(Borrow(graph));
+    HandleList<const char*> names(domains, "domains", num_operator_sets, sets.size());
+    HandleList<int64_t> versions(opset_versions, "opset_versions", num_operator_sets, sets.size());
+    for (const auto& [domain, version] : sets) {
+      names.Add(domain);
       versions.Add(version);
     }
   });

@@ -86,7 +86,7 @@ light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
   const GraphAdapter graph(offer, model_path_);
   GraphSupportAdapter support(graph, [&](const NodeAdapter& node) -> const OrtKernelDef* {
     // A node that somebody has is looked up under the name of who has it.
-    const std::string& owner = node.graph().offer().assignment.nodes[node.node().id].provider;
+    const std::string& owner = node.provider();
     if (!owner.empty() && owner != name()) return nullptr;
     const RegisteredKernel* found = Find(node.graph().graph(), node.node(), nullptr);
     return found != nullptr ? Lend<OrtKernelDef>(found->definition) : nullptr;
