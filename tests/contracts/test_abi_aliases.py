@@ -6,7 +6,7 @@ import ctypes as C
 import numpy as np
 import onnx
 import pytest
-from contracts.harness import Arg, E, Pairs, SlotError, dims, read_tensor
+from contracts.harness import Arg, E, Pairs, SlotError, dims, read_tensor, run_in_child
 from onnx import helper
 
 ALIAS = "GetAliasMap", "ReleaseAliasMap"
@@ -152,6 +152,60 @@ def test_kernel_that_works_in_place_for_an_output_that_is_left_out_writes_a_copy
     x = ONE.copy()
     assert probe.run_op(op, [x], outputs=["", "y1"])[0].tolist() == [2, 4]
     assert x.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("inputs_outputs", [([0, 0], [0, 1]), ([0, 0], [1, 0])], ids=["there_first", "omitted_first"])
+def test_output_that_is_left_out_leaves_the_memory_to_the_other_one(probe, inputs_outputs):
+    doubler = Doubler(probe, outputs=[Arg(), Arg(FLOAT, E.INPUT_OUTPUT_OPTIONAL)])
+    pairs = Pairs(doubler.op, *ALIAS, *inputs_outputs)
+    x = ONE.copy()
+    assert probe.run_op(doubler.op, [x], outputs=["y0"])[0].tolist() == [2, 4]
+    assert x.tolist() == [1, 2]
+    assert doubler.shared == [True]
+    assert pairs.balanced()
+
+
+def test_pair_that_is_listed_twice_is_one_pair(probe):
+    doubler = Doubler(probe)
+    Pairs(doubler.op, *ALIAS, [0, 0], [0, 0])
+    assert probe.run_op(doubler.op, [ONE])[0].tolist() == [2, 4]
+    assert doubler.shared == [True]
+
+
+def test_text_is_shared_with_no_output_that_is_left_out(probe):
+    seen = []
+
+    def compute(api, context):
+        value = api.get.KernelContext_GetInput(context, 0)
+        length = api.get.GetStringTensorDataLength(value)
+        text, offsets = C.create_string_buffer(length), (C.c_size_t * 1)()
+        api.ok.GetStringTensorContent(value, text, length, offsets, 1)
+        seen.append(text.raw)
+        write(api, context, ONE)
+
+    op = probe.op(inputs=[Arg(STRING)], outputs=[Arg(FLOAT, E.INPUT_OUTPUT_OPTIONAL), Arg()], compute=compute)
+    Pairs(op, *ALIAS, [0], [0])
+    types = {"x0": (onnx.TensorProto.STRING, None)}
+    probe.run_op(op, [np.array(["text"], object)], outputs=["", "y1"], input_types=types)
+    assert seen == [b"text"]
+
+
+def copy_over_the_limit(probe):
+    doubler = Doubler(probe)
+    options = probe.ort.SessionOptions()
+    options.memory_limit_bytes = 1 << 20
+    probe.register(doubler.op, options=options)
+    session = probe.session(probe.one_node_model(doubler.op), options=options)
+    with pytest.raises(probe.exception("Fail"), match=r"node0.*probe\.so: input 0: .*limit of 1048576") as raised:
+        session.run(None, {"x0": np.zeros(1 << 19, np.float32)})
+    assert str(raised.value).count("node0") == 1
+    assert doubler.shared == []
+
+
+def test_copy_over_the_memory_limit_names_node_input_and_library(module_name):
+    """In a normal run: checked mode copies into memory of its own."""
+    ended = run_in_child(module_name, copy_over_the_limit, ONNX_LIGHT_ORT_CHECKED="0")
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_failing_kernel_leaves_the_feed_alone(probe):

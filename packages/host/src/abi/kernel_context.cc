@@ -16,11 +16,6 @@ constexpr double kTaskCost = 10'000;
 /// More ranges than this balance nothing better.
 constexpr size_t kMaxBatches = 1 << 16;
 
-/// The context of a slot that the ABI declares const although values are made on first use.
-KernelContextAdapter& Context(const OrtKernelContext* context) {
-  return Borrow(const_cast<OrtKernelContext*>(context));
-}
-
 [[gnu::cold, gnu::noinline]] OrtStatus* BeyondInt(Slot slot, size_t index) {
   return slot.Fail(ORT_RUNTIME_EXCEPTION, "index: must fit in an int, got %zu", index);
 }
@@ -36,16 +31,12 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutputCount(const OrtKernelContext* con
 OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, size_t index,
                                                const OrtValue** out) noexcept {
   return Guard("KernelContext_GetInput", [&](Slot slot) -> OrtStatus* {
-    KernelContextAdapter& adapter = Context(context);
+    const KernelContextAdapter& adapter = Borrow(context);
     const auto destination = Out(out);
     if (index > INT_MAX) [[unlikely]]
       return BeyondInt(slot, index);
-    try {
-      const ValueAdapter* value = adapter.Input(index);
-      destination = value != nullptr ? Lend<OrtValue>(*value) : nullptr;
-    } catch (const light::Error& error) {  // an input that is copied since an output shares its memory
-      return slot.Fail(ToOrtCode(error), "%s: input %zu: %s", adapter.content().label.c_str(), index, error.what());
-    }
+    const ValueAdapter* value = adapter.Input(index);
+    destination = value != nullptr ? Lend<OrtValue>(*value) : nullptr;
     return nullptr;
   });
 }
@@ -151,7 +142,7 @@ OrtStatus* ORT_API_CALL KernelContext_ParallelFor(const OrtKernelContext* contex
                                                   size_t total, size_t num_batch, void* usr_data) noexcept {
   return Guard("KernelContext_ParallelFor", [&](Slot slot) -> OrtStatus* {
     if (context == nullptr) return slot.Fail(ORT_RUNTIME_EXCEPTION, "context is null");
-    KernelContextAdapter& adapter = Context(context);
+    const KernelContextAdapter& adapter = Borrow(context);
     if (fn == nullptr || total == 0) return nullptr;
     const auto range = [&](size_t begin, size_t end) {
       const CurrentKernel current(adapter.content());  // the body may be on another thread than the kernel

@@ -11,7 +11,7 @@ namespace {
 // --- OrtTensorTypeAndShapeInfo
 
 OrtStatus* ORT_API_CALL CreateTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo** out) noexcept {
-  return Guard("CreateTensorTypeAndShapeInfo", [&] { Out(out) = std::make_unique<TensorTypeAndShapeAdapter>(); });
+  return Guard("CreateTensorTypeAndShapeInfo", [&] { Out(out) = TensorTypeAndShapeAdapter::Make(); });
 }
 
 OrtStatus* ORT_API_CALL SetTensorElementType(OrtTensorTypeAndShapeInfo* info, ONNXTensorElementDataType type) noexcept {
@@ -104,12 +104,11 @@ bool ORT_API_CALL TensorTypeAndShape_HasShape(const OrtTensorTypeAndShapeInfo* i
 
 void ORT_API_CALL ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* info) noexcept {
   auto adapter = TakeIn("ReleaseTensorTypeAndShapeInfo", info);
-  if (adapter == nullptr || !adapter->is_part()) return;
-  // One that a value embeds goes back to its value.
-  TensorTypeAndShapeAdapter* part = adapter.release();
-  if (part->is_open()) [[likely]]
-    return part->Close();
-  checked::Report("double_release", "ReleaseTensorTypeAndShapeInfo", "the info is borrowed, or was released before");
+  if (adapter == nullptr || adapter->is_owned()) [[likely]]
+    return;
+  checked::Report("release_of_borrowed", "ReleaseTensorTypeAndShapeInfo",
+                  "infos of a type info and of shape inference are borrowed");
+  adapter.release();
 }
 
 // --- OrtTypeInfo

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/sections.h"
+#include "adapters/type_and_shape.h"
 #include "adapters/value.h"
 
 namespace ort_host::abi {
@@ -109,20 +110,13 @@ OrtStatus* ORT_API_CALL TensorAt(OrtValue* value, const int64_t* location_values
 
 OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTypeAndShapeInfo** out) noexcept {
   return Guard("GetTensorTypeAndShape", [&](Slot slot) -> OrtStatus* {
-    // The embedded info changes hands, the value does not.
-    ValueAdapter& adapter = Borrow(const_cast<OrtValue*>(value));
+    const ValueAdapter& adapter = Borrow(value);
     const auto destination = Out(out);
     if (adapter.tensor() == nullptr) [[unlikely]] {
       return slot.Fail(adapter.is_empty() ? ORT_INVALID_ARGUMENT : ORT_FAIL, "value: a tensor is expected, got %s",
                        adapter.is_empty() ? "an empty value" : "another value");
     }
-    // In checked mode each info is an object of its own, so that a released one is told from the next.
-    TensorTypeAndShapeAdapter* embedded = checked::enabled() ? nullptr : adapter.OpenShape();
-    if (embedded != nullptr) [[likely]] {
-      destination = Lend<OrtTensorTypeAndShapeInfo>(*embedded);
-    } else {
-      destination = TensorTypeAndShapeAdapter::CopyOf(*adapter.tensor());
-    }
+    destination = TensorTypeAndShapeAdapter::CopyOf(*adapter.tensor());
     return nullptr;
   });
 }

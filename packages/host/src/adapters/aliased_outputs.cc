@@ -11,12 +11,20 @@ namespace ort_host {
 
 using light::Tensor;
 
-AliasedOutputs::Pair* AliasedOutputs::Open(std::size_t input, std::size_t output) {
-  for (Pair& pair : pairs_) {
-    if (pair.input == input && pair.output == output) return &pair;
+AliasedOutputs::AliasedOutputs(const KernelContent& content, light::RuntimeContext& context, GuardedTensors* guarded)
+    : context_(context), guarded_(guarded) {
+  for (const auto& [input, output] : content.aliases) {
+    try {
+      Open(input, output);
+    } catch (const light::Error& error) {
+      throw light::Error(error.code(), content.label + ": input " + std::to_string(input) + ": " + error.what());
+    }
   }
+}
+
+void AliasedOutputs::Open(std::size_t input, std::size_t output) {
   const light::Value& value = context_.InputValue(input);
-  if (!value.is_tensor()) return nullptr;
+  if (!value.is_tensor()) return;
   const Tensor& source = value.tensor();
   const std::size_t bytes = source.byte_size();
   void* memory = const_cast<void*>(source.data());
@@ -28,33 +36,30 @@ AliasedOutputs::Pair* AliasedOutputs::Open(std::size_t input, std::size_t output
   pair.input = input;
   pair.output = output;
   pair.input_view = Tensor::Borrow(source.type(), source.dims(), memory);
-  return &pair;
 }
 
-Tensor* AliasedOutputs::Input(std::size_t i) {
-  for (const auto& [input, output] : content_.aliases) {
-    if (input != i) continue;
-    if (Pair* pair = Open(input, output)) return &pair->input_view;
+Tensor* AliasedOutputs::Input(std::size_t i) noexcept {
+  for (Pair& pair : pairs_) {
+    if (pair.input == i) return &pair.input_view;
   }
   return nullptr;
 }
 
 Tensor* AliasedOutputs::Output(std::size_t i, std::span<const int64_t> dims) {
-  for (const auto& [input, output] : content_.aliases) {
-    if (output != i) continue;
-    Pair* pair = Open(input, output);
-    if (pair == nullptr) continue;
+  for (Pair& pair : pairs_) {
+    if (pair.output != i) continue;
     Tensor& target = context_.Output(i, dims);
-    if (target.byte_size() != pair->input_view.byte_size()) {
-      throw light::Error(light::ErrorCode::kFail,
-                         "shares the memory of input " + std::to_string(input) + " (GetAliasMap) and must have its " +
-                             std::to_string(pair->input_view.byte_size()) + " bytes, got " +
-                             std::to_string(target.byte_size()) + " for " + conversions::FormatExtents(dims));
+    if (target.byte_size() != pair.input_view.byte_size()) {
+      throw light::Error(light::ErrorCode::kFail, "shares the memory of input " + std::to_string(pair.input) +
+                                                      " (GetAliasMap) and must have its " +
+                                                      std::to_string(pair.input_view.byte_size()) + " bytes, got " +
+                                                      std::to_string(target.byte_size()) + " for " +
+                                                      conversions::FormatExtents(dims));
     }
-    pair->output_view = Tensor::Borrow(target.type(), dims, pair->input_view.data());
-    pair->target = &target;
-    if (guarded_ != nullptr) guarded_->SetTarget(i, pair->output_view, target);
-    return &pair->output_view;
+    pair.output_view = Tensor::Borrow(target.type(), dims, pair.input_view.data());
+    pair.target = &target;
+    if (guarded_ != nullptr) guarded_->SetTarget(i, pair.output_view, target);
+    return &pair.output_view;
   }
   return nullptr;
 }

@@ -18,13 +18,12 @@ namespace ort_host {
 /// read is ever written. Used by one thread.
 class AliasedOutputs {
  public:
-  /// All outlive this; `guarded` is null in a normal run.
-  AliasedOutputs(const KernelContent& content, light::RuntimeContext& context, GuardedTensors* guarded) noexcept
-      : content_(content), context_(context), guarded_(guarded) {}
+  /// All outlive this; `guarded` is null in a normal run. Throws light::Error over the memory limit.
+  AliasedOutputs(const KernelContent& content, light::RuntimeContext& context, GuardedTensors* guarded);
   AliasedOutputs(const AliasedOutputs&) = delete;
 
-  /// What the kernel gets as input `i`; null if no output shares it. Throws light::Error over the memory limit.
-  light::Tensor* Input(std::size_t i);
+  /// What the kernel gets as input `i`; null if no output shares it.
+  light::Tensor* Input(std::size_t i) noexcept;
   /// What the kernel gets as output `i`; null if it shares no input. Throws light::Error if the size is not the
   /// input's.
   light::Tensor* Output(std::size_t i, std::span<const int64_t> dims);
@@ -39,12 +38,11 @@ class AliasedOutputs {
     light::Tensor output_view;  // likewise, once the kernel has asked for it
     light::Tensor* target = nullptr;
   };
-  Pair* Open(std::size_t input, std::size_t output);
+  void Open(std::size_t input, std::size_t output);
 
-  const KernelContent& content_;
   light::RuntimeContext& context_;
   GuardedTensors* guarded_;
-  std::deque<Pair> pairs_;  // those that the kernel has touched
+  std::deque<Pair> pairs_;  // those whose input is there
 };
 
 }  // namespace ort_host

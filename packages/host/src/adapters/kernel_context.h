@@ -13,15 +13,15 @@
 
 namespace ort_host {
 
-/// Behind OrtKernelContext, on the stack of the wrapper's Run. Allocates nothing: values are made when they are asked
-/// for, in the object itself, or in the step's scratch memory if the node has many; only strings cost more. Used by one
-/// thread.
+/// Behind OrtKernelContext, on the stack of the wrapper's Run. Allocates nothing: inputs are made with it and outputs
+/// when they are asked for, in the object itself, or in the step's scratch memory if the node has many; only strings
+/// cost more. One thread makes the outputs; any may read what is const here meanwhile.
 class KernelContextAdapter final : public AdapterBase {
  public:
   static constexpr std::size_t kInlineValues = 12;
 
-  /// All outlive the context; `guarded` is for checked mode. Throws light::Error if a node with many arguments gets no
-  /// scratch memory.
+  /// All outlive the context; `guarded` is for checked mode. Throws light::Error if a node with many arguments, or one
+  /// whose outputs share memory with inputs, gets no scratch memory.
   KernelContextAdapter(const KernelContent& content, light::RuntimeContext& context, GuardedTensors* guarded = nullptr)
       : AdapterBase(kKernelContextKind),
         content_(content),
@@ -33,9 +33,10 @@ class KernelContextAdapter final : public AdapterBase {
     slots_ = reinterpret_cast<Slot*>(inline_);
     if (count > kInlineValues) [[unlikely]]
       slots_ = static_cast<Slot*>(context.TemporaryBuffer(count * sizeof(Slot)));
-    for (std::size_t i = 0; i < count; ++i) new (slots_ + i) Slot;
     if (!content.aliases.empty()) [[unlikely]]
       aliased_ = std::make_unique<AliasedOutputs>(content, context, guarded);
+    for (std::size_t i = 0; i < count; ++i) new (slots_ + i) Slot;
+    for (std::size_t i = 0; i < input_count_; ++i) SetInput(i);
   }
   ~KernelContextAdapter() {
     const std::size_t count = input_count_ + output_count_;
@@ -49,24 +50,8 @@ class KernelContextAdapter final : public AdapterBase {
   std::size_t output_count() const noexcept { return output_count_; }
 
   /// Null for an omitted argument and past the count.
-  const ValueAdapter* Input(std::size_t i) {
-    if (i >= input_count_) [[unlikely]]
-      return nullptr;
-    Slot& slot = slots_[i];
-    if (slot.is_set) [[unlikely]]
-      return &slot.value;
-    const light::Value& value = context_.InputValue(i);
-    if (value.is_none()) [[unlikely]]
-      return nullptr;
-    if (aliased_ != nullptr) [[unlikely]] {
-      if (light::Tensor* shared = aliased_->Input(i)) {
-        slot.Set(shared, &value);
-        return &slot.value;
-      }
-    }
-    // Libraries read inputs through GetTensorMutableData too, hence a view that is not const.
-    slot.Set(value.is_tensor() ? const_cast<light::Tensor*>(&value.tensor()) : nullptr, &value);
-    return &slot.value;
+  const ValueAdapter* Input(std::size_t i) const noexcept {
+    return i < input_count_ && slots_[i].is_set ? &slots_[i].value : nullptr;
   }
 
   /// The output if it was made before, else null.
@@ -107,6 +92,18 @@ class KernelContextAdapter final : public AdapterBase {
   }
 
  private:
+  void SetInput(std::size_t i) {
+    const light::Value& value = context_.InputValue(i);
+    if (value.is_none()) [[unlikely]]
+      return;
+    // Libraries read inputs through GetTensorMutableData too, hence a view that is not const.
+    light::Tensor* tensor = value.is_tensor() ? const_cast<light::Tensor*>(&value.tensor()) : nullptr;
+    if (aliased_ != nullptr) [[unlikely]] {
+      if (light::Tensor* shared = aliased_->Input(i)) tensor = shared;
+    }
+    slots_[i].Set(tensor, &value);
+  }
+
   /// The account of an output of strings. An output that leaves the session is kept by the caller, who takes its text
   /// with it: charged while the kernel runs.
   TextAccount* OpenText(light::Tensor& strings) {

@@ -12,8 +12,7 @@ ShapeInferContextAdapter::ShapeInferContextAdapter(light::InferenceContext& cont
       continue;
     }
     // An omitted argument is UNDEFINED without a shape, which is also what an unknown type gives.
-    inputs_.push_back(std::make_unique<TensorTypeAndShapeAdapter>(type != nullptr ? *type : light::ValueType{},
-                                                                  TensorTypeAndShapeAdapter::Place::kPart));
+    inputs_.push_back(std::make_unique<TensorTypeAndShapeAdapter>(type != nullptr ? *type : light::ValueType{}));
   }
 }
 

@@ -28,15 +28,9 @@ TypeInfoAdapter::TypeInfoAdapter(const light::ValueType& type)
     : AdapterBase(kTypeInfoKind),
       type_(ToOnnxType(type.kind)),
       is_tensor_(type_ == ONNX_TYPE_TENSOR || type_ == ONNX_TYPE_SPARSETENSOR),
-      tensor_(type, TensorTypeAndShapeAdapter::Place::kPart) {}
+      tensor_(type) {}
 
 TypeInfoAdapter::TypeInfoAdapter(const light::Tensor& tensor)
-    : AdapterBase(kTypeInfoKind),
-      type_(ONNX_TYPE_TENSOR),
-      is_tensor_(true),
-      tensor_(TensorTypeAndShapeAdapter::Place::kPart) {
-  tensor_.set_element(conversions::ToOrt(tensor.type()));
-  tensor_.SetDims(tensor.dims());
-}
+    : AdapterBase(kTypeInfoKind), type_(ONNX_TYPE_TENSOR), is_tensor_(true), tensor_(tensor) {}
 
 }  // namespace ort_host

@@ -70,9 +70,9 @@ void CheckAlignment(ElementType type, const void* block) {
 
 }  // namespace
 
-ValueAdapter::ValueAdapter(std::unique_ptr<Owned> owned, Mode mode) noexcept
+ValueAdapter::ValueAdapter(std::unique_ptr<Owned> owned, bool is_owned) noexcept
     : AdapterBase(kValueKind),
-      mode_(mode),
+      is_owned_(is_owned),
       tensor_(&owned->tensor),
       value_(nullptr),
       text_(owned->text ? &*owned->text : nullptr),
@@ -113,7 +113,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, st
     if (ours == nullptr) ours = &HostAllocator::Default();
     owned->text.emplace(ours->budget(), ours->user());
   }
-  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kOwned));
+  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), true));
 }
 
 std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory, void* data, std::size_t bytes,
@@ -133,7 +133,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Wrap(const MemoryDescription& memory
   if (data == nullptr && needed > 0) throw StatusError(ORT_INVALID_ARGUMENT, "data is null");
   auto owned = std::make_unique<Owned>(memory);
   owned->tensor = light::Tensor::Borrow(type, dims, data);
-  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kOwned));
+  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), true));
 }
 
 std::unique_ptr<ValueAdapter> ValueAdapter::Adopt(OrtAllocator* deleter, void* data, std::size_t bytes,
@@ -160,7 +160,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Copy(OrtAllocator* allocator, const 
 std::unique_ptr<ValueAdapter> ValueAdapter::Constant(const light::Tensor& tensor) {
   auto owned = std::make_unique<Owned>(CpuMemory(OrtArenaAllocator));
   owned->tensor = tensor;
-  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), Mode::kConstant));
+  return std::unique_ptr<ValueAdapter>(new ValueAdapter(std::move(owned), false));
 }
 
 }  // namespace ort_host

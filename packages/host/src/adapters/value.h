@@ -4,17 +4,17 @@
 #include <memory>
 #include <span>
 
+#include "adapters/kinds.h"
 #include "adapters/memory_info.h"
 #include "adapters/text_account.h"
-#include "adapters/type_and_shape.h"
+#include "light/tensor.h"
 #include "light/value.h"
 
 namespace ort_host {
 
 /// Behind OrtValue: a view of a value of the current run, or a tensor with memory of its own or of the caller's.
 ///
-/// A view lives on the stack of the run and ends with it; it hands out the shape info that it embeds. What
-/// is_owned() lives until ReleaseValue, and its shape infos are objects of their own.
+/// A view lives on the stack of the run and ends with it. What is_owned() lives until ReleaseValue.
 class ValueAdapter final : public AdapterBase {
  public:
   /// A view; `tensor` is null for a value that is no dense tensor. Both outlive the view, and so does `text`, the
@@ -35,8 +35,7 @@ class ValueAdapter final : public AdapterBase {
                                              std::span<const int64_t> dims, int element);
   /// A copy of the tensor in memory from the allocator, which outlives it. Throws StatusError.
   static std::unique_ptr<ValueAdapter> Copy(OrtAllocator* allocator, const light::Tensor& tensor);
-  /// A tensor that is ours and that libraries borrow from any thread, such as a constant: never released by them, and
-  /// its shape infos are objects of their own.
+  /// A tensor that is ours and that libraries borrow from any thread, such as a constant: never released by them.
   static std::unique_ptr<ValueAdapter> Constant(const light::Tensor& tensor);
   ~ValueAdapter() {
     if (owned_ != nullptr) [[unlikely]]
@@ -53,32 +52,22 @@ class ValueAdapter final : public AdapterBase {
   /// Who pays for text; null for strings that a library only reads.
   TextAccount* text() const noexcept { return text_; }
   /// True for what a library must release.
-  bool is_owned() const noexcept { return mode_ == Mode::kOwned; }
-
-  /// The embedded info, unless it is handed out already or this is no view: null then.
-  TensorTypeAndShapeAdapter* OpenShape() noexcept {
-    if (mode_ != Mode::kView || shape_.is_open()) [[unlikely]]
-      return nullptr;
-    shape_.Open(*tensor_);
-    return &shape_;
-  }
+  bool is_owned() const noexcept { return is_owned_; }
 
   ValueAdapter(const ValueAdapter&) = delete;
   ValueAdapter& operator=(const ValueAdapter&) = delete;
 
  private:
-  enum class Mode : uint8_t { kView, kConstant, kOwned };
   struct Owned;
-  ValueAdapter(std::unique_ptr<Owned> owned, Mode mode) noexcept;
+  ValueAdapter(std::unique_ptr<Owned> owned, bool is_owned) noexcept;
   void DeleteOwned() noexcept;
 
-  Mode mode_ = Mode::kView;
+  bool is_owned_ = false;
   light::Tensor* tensor_;
   const light::Value* value_;
   TextAccount* text_ = nullptr;
   const MemoryInfoAdapter* memory_ = nullptr;  // of a view: that of all tensors of a session
   Owned* owned_ = nullptr;
-  TensorTypeAndShapeAdapter shape_{TensorTypeAndShapeAdapter::Place::kPart};
 };
 
 }  // namespace ort_host

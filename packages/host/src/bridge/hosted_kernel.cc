@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridge/hosted_kernel.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -115,34 +116,48 @@ class HostedKernel final : public light::KernelBase {
                                                  rule);
 }
 
-/// The pairs that this node has. What cannot be honoured is refused before the first run.
-std::vector<std::pair<std::size_t, std::size_t>> RequiredAliases(const CustomOpDescriptor& op,
-                                                                 const light::KernelInfo& info) {
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+/// Throws if the memory of an input cannot be that of an output.
+void CheckAlias(const CustomOpDescriptor& op, const light::KernelInfo& info, std::size_t input, std::size_t output) {
+  const light::ElementType in = info.InputElement(input);
+  const light::ElementType out = info.OutputElement(output);
+  if (in == light::ElementType::kString || out == light::ElementType::kString || !info.InputType(input)->is_tensor()) {
+    RefuseAlias(info, op, input, output, "only tensors of numbers share memory");
+  }
+  if (conversions::Info(in).bits != conversions::Info(out).bits) {
+    RefuseAlias(info, op, input, output,
+                "their elements differ in size, " + std::string(conversions::Name(in)) + " and " +
+                    std::string(conversions::Name(out)));
+  }
+}
+
+using Aliases = std::vector<std::pair<std::size_t, std::size_t>>;
+
+bool HasPairOf(const Aliases& pairs, std::size_t input) {
+  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == input; });
+}
+
+/// The pairs that this node has, each once. What cannot be honoured is refused before the first run.
+Aliases RequiredAliases(const CustomOpDescriptor& op, const light::KernelInfo& info) {
+  Aliases pairs;
   for (const auto& [from, to] : op.aliases) {
-    const auto input = static_cast<std::size_t>(from);
-    const auto output = static_cast<std::size_t>(to);
-    if (!info.HasInput(input)) continue;
-    if (!info.HasOutput(output)) {
-      pairs.emplace_back(input, output);  // the kernel may write all the same, into a copy
-      continue;
-    }
-    const light::ElementType in = info.InputElement(input);
-    const light::ElementType out = info.OutputElement(output);
-    if (in == light::ElementType::kString || out == light::ElementType::kString ||
-        !info.InputType(input)->is_tensor()) {
-      RefuseAlias(info, op, input, output, "only tensors of numbers share memory");
-    }
-    if (conversions::Info(in).bits != conversions::Info(out).bits) {
-      RefuseAlias(info, op, input, output,
-                  "their elements differ in size, " + std::string(conversions::Name(in)) + " and " +
-                      std::string(conversions::Name(out)));
-    }
+    const std::pair<std::size_t, std::size_t> pair(from, to);
+    const auto [input, output] = pair;
+    if (!info.HasInput(input) || !info.HasOutput(output)) continue;
+    if (std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) continue;
+    CheckAlias(op, info, input, output);
     for (const auto& [other_input, other_output] : pairs) {
       if (other_input != input && other_output != output) continue;
       RefuseAlias(info, op, input, output,
                   "output " + std::to_string(other_output) + " shares that of input " + std::to_string(other_input));
     }
+    pairs.push_back(pair);
+  }
+  // A kernel may write an input all the same when its output is left out: into a copy.
+  for (const auto& [from, to] : op.aliases) {
+    const auto input = static_cast<std::size_t>(from);
+    const auto output = static_cast<std::size_t>(to);
+    if (!info.HasInput(input) || info.HasOutput(output) || HasPairOf(pairs, input)) continue;
+    if (!info.InputType(input)->is_tensor() || info.InputElement(input) == light::ElementType::kString) continue;
     pairs.emplace_back(input, output);
   }
   return pairs;
