@@ -73,6 +73,9 @@ def test_library_may_offer_no_device(library, name):
     ("name", "kind", "words"),
     [
         ("gpu_memory", ort.NotImplemented, "a GPU"),
+        ("null_domain", ort.InvalidArgument, "OrtEpFactory.GetCustomOpDomains: entry 0 is null"),
+        ("no_domain", ort.InvalidArgument, "OrtEpFactory.GetCustomOpDomains: entry 0"),
+        ("uncountable_domains", ort.Fail, "OrtEpFactory.GetNumCustomOpDomains: at most"),
         ("null_ep", ort.Fail, "OrtEpFactory.CreateEp: gave no OrtEp with success"),
         ("ep_without_name", ort.Fail, "OrtEp.GetName: must give a name, got null"),
         ("ep_without_get_name", ort.Fail, "OrtEp.GetName: a required callback is missing"),
@@ -177,7 +180,7 @@ def test_kernel_that_does_not_match_leaves_the_node_and_says_why(library, name, 
         del session
 
 
-@pytest.mark.parametrize("name", ["nothing", "domain_ai_onnx", "no_data_transfer"])
+@pytest.mark.parametrize("name", ["nothing", "domain_ai_onnx", "no_data_transfer", "domains_without_count"])
 def test_provider_that_breaks_no_rule_runs(library, name):
     with library.registered(name) as devices:
         session = library.session(MODEL, (devices[name], {}))

@@ -25,19 +25,9 @@ Y = np.array([2, 0, 6], np.float32)
 
 AT_REGISTRATION = ["CreateEpFactories", "OrtEpFactory.GetSupportedDevices", "OrtEpFactory.CreateDataTransfer"]
 AT_CREATION = [
-    "OrtEpFactory.CreateDataTransfer",
-    *[
-        "OrtEpFactory.CreateEp",
-        "OrtEp.GetKernelRegistry",
-        "OrtEp.GetDefaultMemoryDevice",
-        "OrtEp.GetPreferredDataLayout",
-    ],
-    *[
-        "OrtEp.IsConcurrentRunSupported",
-        "OrtEp.GetCapability",
-        "OrtKernelCreateFunc",
-        "OrtEp.OnSessionInitializationEnd",
-    ],
+    *("OrtEpFactory.CreateEp", "OrtEpFactory.CreateDataTransfer", "OrtEp.GetName", "OrtEp.GetKernelRegistry"),
+    *("OrtEp.GetDefaultMemoryDevice", "OrtEp.GetPreferredDataLayout", "OrtEp.IsConcurrentRunSupported"),
+    *("OrtEp.GetCapability", "OrtKernelCreateFunc", "OrtEp.OnSessionInitializationEnd"),
 ]
 AT_RUN = ["OrtEp.OnRunStart", "OrtKernelImpl.Compute", "OrtEp.OnRunEnd"]
 AT_RELEASE = ["OrtKernelImpl.Release", "OrtEpFactory.ReleaseEp", "ReleaseEpFactory"]
@@ -91,8 +81,9 @@ def test_registration_fails(library, callback, fault):
         assert len(devices["Ep"]) == 1
 
 
-@EVERY_FAULT
-@pytest.mark.parametrize("callback", AT_CREATION)
+@pytest.mark.parametrize(
+    ("callback", "fault"), [(c, f) for c in AT_CREATION for f in FAULTS if (c, f) != ("OrtEp.GetName", "status")]
+)
 def test_session_fails_to_be_made(library, callback, fault):
     with library.registered("Ep") as devices:
         before = library.balance()
@@ -103,6 +94,27 @@ def test_session_fails_to_be_made(library, callback, fault):
         session = library.session(MODEL, (devices["Ep"], {}))
         np.testing.assert_array_equal(session.run(None, {"x": X})[0], Y)
         del session
+
+
+@EVERY_FAULT
+@pytest.mark.parametrize("callback", ["OrtEpFactory.GetNumCustomOpDomains", "OrtEpFactory.GetCustomOpDomains"])
+def test_provider_fails_to_be_selected(library, callback, fault):
+    with library.registered("Ep") as devices:
+        before = library.balance()
+        with library.failing(callback, fault):
+            error = library.error_of(library.session, MODEL, (devices["Ep"], {}))
+        check_error(error, fault, library.path, callback)
+        assert library.balance() == before
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "status"])
+@pytest.mark.parametrize("callback", ["GetName", "GetVendor", "GetVersion"])
+def test_factory_that_throws_instead_of_a_name_is_not_registered(library, callback, fault):
+    before = library.balance()
+    with library.failing(f"OrtEpFactory.{callback}", fault):
+        error = library.error_of(ort.register_execution_provider_library, "Ep", library.path)
+    check_error(error, fault, library.path, f"OrtEpFactory.{callback}")
+    assert library.balance() == before
 
 
 @pytest.mark.parametrize("nth", [1, 2])

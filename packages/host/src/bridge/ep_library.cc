@@ -6,7 +6,6 @@
 #include <atomic>
 #include <mutex>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "adapters/logger.h"
 #include "adapters/status.h"
 #include "bridge/hardware_devices.h"
+#include "bridge/named_call.h"
 #include "engine/host_error.h"
 
 namespace ort_host {
@@ -66,23 +66,6 @@ struct Answer {
     }
   }
 };
-
-/// Runs `call`, which throws StatusError, and names the function if its own words do not.
-template <class Call>
-auto Named(const char* name, Call&& call) {
-  try {
-    return call();
-  } catch (const StatusError& error) {
-    if (std::string_view(error.what()).find(name) != std::string_view::npos) throw;
-    throw StatusError(error.code(), std::string(name) + ": " + error.what());
-  }
-}
-
-template <auto kMember, class... Args>
-auto CallNamed(OrtEpFactory* factory, Args... args) {
-  return Named(ort_abi::MemberInfo<kMember>::kLabel,
-               [&] { return ort_abi::Call<kMember, HostStatus>(factory, args...); });
-}
 
 template <auto kMember>
 void RequireMember(const OrtEpFactory* factory) {

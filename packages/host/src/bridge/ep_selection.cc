@@ -10,6 +10,7 @@
 #include "adapters/custom_op_domain.h"
 #include "adapters/logger.h"
 #include "adapters/status.h"
+#include "bridge/named_call.h"
 #include "engine/host_error.h"
 
 namespace ort_host {
@@ -44,16 +45,17 @@ void AddDomains(OrtEpFactory* factory, const std::string& provider, SessionOptio
   if (!Has<&OrtEpFactory::GetNumCustomOpDomains>(factory) || !Has<&OrtEpFactory::GetCustomOpDomains>(factory)) return;
   constexpr const char* kLabel = ort_abi::MemberInfo<&OrtEpFactory::GetCustomOpDomains>::kLabel;
   std::size_t count = 0;
-  ort_abi::Call<&OrtEpFactory::GetNumCustomOpDomains, HostStatus>(factory, &count);
+  CallNamed<&OrtEpFactory::GetNumCustomOpDomains>(factory, &count);
   if (count > kMostDomains) {
     throw StatusError(ORT_FAIL, std::string("OrtEpFactory.GetNumCustomOpDomains: at most ") +
                                     std::to_string(kMostDomains) + " domains, got " + std::to_string(count));
   }
   std::vector<OrtCustomOpDomain*> domains(count);
-  ort_abi::Call<&OrtEpFactory::GetCustomOpDomains, HostStatus>(factory, domains.data(), count);
+  CallNamed<&OrtEpFactory::GetCustomOpDomains>(factory, domains.data(), count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string entry = std::string(kLabel) + ": entry " + std::to_string(i);
-    const std::shared_ptr<CustomOpDomain>& domain = ort_abi::Borrow(domains[i], entry.c_str()).domain();
+    const std::shared_ptr<CustomOpDomain> domain =
+        Named(entry.c_str(), [&] { return ort_abi::Borrow(domains[i], entry.c_str()).domain(); });
     // As in ORT: neither of these is an error.
     const char* odd = domain->ops.empty()                ? "has no ops"
                       : HasDomain(options, domain->name) ? "is there already"
