@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initializers as a provider reads them in ``GetCapability``, in the model and in files beside it."""
 
+import ctypes as C
+
 import numpy as np
 import pytest
 from contracts.graph_models import branches, chain
-from contracts.harness import GraphReader, look_at, model_of, provider_of, read_tensor, session_with, text
+from contracts.harness import GraphReader, Kernel, look_at, model_of, provider_of, read_tensor, session_with, text
 from contracts.harness.graph import of_body, of_values
 from contracts.harness.strings import read_strings
 from onnx import TensorProto, helper, numpy_helper
@@ -98,6 +100,31 @@ def test_constant_node_is_an_initializer(probe, attribute):
 
     found = look_at(probe, model_of(nodes, {}, ["y"]), look)
     assert found == (expected.tolist(), expected.dtype, list(expected.shape))
+
+
+@pytest.mark.slot(INITIALIZER, "OrtApi.KernelInfoGetConstantInput_tensor", "OrtApi.Graph_GetNodes")
+def test_constant_node_is_a_constant_of_a_providers_kernel_and_left_to_nobody(probe):
+    nodes = [
+        NODE("Constant", [], ["k"], name="constant", value_floats=[3.0, 4.0]),
+        NODE("Add", ["x", "k"], ["y"], name="add"),
+    ]
+    seen = []
+
+    def create(info):
+        is_constant, value = C.c_int(), C.c_void_p()
+        probe.api.ok.KernelInfoGetConstantInput_tensor(info, 1, C.byref(is_constant), C.byref(value))
+        seen.append((is_constant.value, read_tensor(probe.api, value.value).tolist()))
+
+    def prepare(ep):
+        ep.use_kernels(Kernel(ep, "Add", 14, 14, create=create))
+
+    with provider_of(probe, lambda ep, g, s: ep.take_what_has_kernels(g, s), prepare=prepare) as (_, options):
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        session = session_with(probe, model_of(nodes, {"x": [2]}, ["y"]), options)
+        (y,) = probe.run(session, {"x": np.array([1, 2], np.float32)})
+        del session
+    assert seen == [(1, [3, 4])]
+    assert y.tolist() == [1, 2]  # what the kernel copies
 
 
 # External data

@@ -317,6 +317,21 @@ def test_explain_as_json_and_as_a_picture(model, tmp_path):
     assert f"written: {picture}" in done.stderr
 
 
+def test_explain_asks_no_provider_for_constants(tmp_path, fixtures):
+    nodes = [
+        helper.make_node("Constant", [], ["k"], "constant", value_floats=[1.0, 2.0]),
+        helper.make_node("Add", ["x", "k"], ["y"], "plus"),
+    ]
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    graph = helper.make_graph(nodes, "g", info[:1], info[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    done = command("explain", tmp_path / "m.onnx", "--ep", fixtures / "kernel_ep.so", "--require-all", "--json")
+    assert done.returncode == 0, done.stderr
+    constant, plus = json.loads(done.stdout)
+    assert plus["provider"] != constant["provider"] == "CPUExecutionProvider"
+    assert "sees its value as an initializer, not the node" in constant["reason"]
+
+
 def test_inspect(fixtures):
     done = command("inspect", fixtures / "probe.so")
     assert done.returncode == 0, done.stderr

@@ -92,9 +92,11 @@ std::vector<ValueId> UsedInitializers(const light::Graph& graph, std::span<const
 
 }  // namespace
 
+bool IsConstantNode(const light::Node& node) noexcept { return ConstantAttribute(node) != nullptr; }
+
 bool IsInitializer(const light::Graph& graph, const GraphValue& value) noexcept {
   if (value.initializer != nullptr) return true;
-  return value.producer != light::kNoNode && ConstantAttribute(graph.node(value.producer)) != nullptr;
+  return value.producer != light::kNoNode && IsConstantNode(graph.node(value.producer));
 }
 
 std::optional<light::Tensor> InitializerTensor(const light::Graph& graph, const GraphValue& value) {
@@ -123,7 +125,7 @@ GraphBoundary BoundaryOf(const light::Graph& graph) {
   boundary.outputs = graph.outputs();
   boundary.initializers = graph.initializers();
   for (const light::Node& node : graph.nodes()) {
-    if (ConstantAttribute(node) == nullptr) {
+    if (!IsConstantNode(node)) {
       boundary.nodes.push_back(node.id);
     } else if (node.outputs[0] != kNoValue) {
       boundary.initializers.push_back(node.outputs[0]);

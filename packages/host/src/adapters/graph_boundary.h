@@ -17,8 +17,11 @@ struct GraphBoundary {
   std::vector<light::ValueId> initializers;
 };
 
-/// The whole graph. A Constant node is no node here and its output is an initializer: providers look for constants in
-/// initializers alone.
+/// True for a node whose output a provider sees as an initializer, and which it does not see as a node: providers look
+/// for constants in initializers alone.
+bool IsConstantNode(const light::Node& node) noexcept;
+
+/// The whole graph without its Constant nodes.
 GraphBoundary BoundaryOf(const light::Graph& graph);
 /// Some nodes as a graph of their own, listed in any order. Constants, those of graphs further out too, are no inputs;
 /// inputs are in the order of first use, inputs of the graph at the places that they have there.

@@ -97,6 +97,7 @@ light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
 }
 
 std::string PluginProvider::WhyNot(const light::GraphOffer& offer, const light::Node& node) {
+  if (IsConstantNode(node)) return "sees its value as an initializer, not the node";
   std::string why;
   const bool has_kernel = Find(offer.graph, node, &why) != nullptr;
   std::string reason = "did not propose the node";

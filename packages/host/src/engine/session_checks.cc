@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session_checks.h"
 
+#include "adapters/graph_boundary.h"
 #include "light/error.h"
 
 namespace ort_host {
@@ -43,6 +44,7 @@ void RequireProvidersAlone(const light::Program& program, const SessionOptionsAd
   if (!IsOn(options, kKey)) return;
   for (const light::NodeAssignment& assigned : program.assignment().nodes) {
     if (assigned.provider != light::kCpuProvider) continue;
+    if (IsConstantNode(program.graph().node(assigned.node))) continue;  // no provider is asked for it
     const std::string why = assigned.declined.empty() ? "" : "; " + assigned.declined;
     throw light::Error(light::ErrorCode::kFail, std::string(kKey) + ": node " +
                                                     program.graph().node(assigned.node).Label() + " is left to " +

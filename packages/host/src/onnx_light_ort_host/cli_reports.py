@@ -68,8 +68,8 @@ def provider_table(providers: Sequence[Provider]) -> str:
 def not_taken(rows: Sequence[NodeAssignment], arguments: argparse.Namespace) -> list[NodeAssignment]:
     """Returns the nodes that a provider of a library had to take and did not."""
     left = [row for row in rows if row.provider == CPU_PROVIDER]
-    if arguments.require_all:
-        return left
+    if arguments.require_all:  # a provider sees the value of a Constant, not the node
+        return [row for row in left if (row.domain, row.op_type) != ("", "Constant")]
     for name in arguments.require:
         if not any(name in (row.name, place(row)) for row in rows):
             raise InvalidArgument(f"--require {name}: expected the name or place of a node, got one that is not there")
