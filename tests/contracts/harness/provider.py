@@ -94,7 +94,8 @@ class Kernel:
     """A kernel definition with an ``OrtKernelImpl`` for each node that it is created for.
 
     ``create(info)`` runs in ``OrtKernelCreateFunc`` and ``compute(api, context)`` in ``Compute``; both may return an
-    owned status or raise. ``made`` and ``released`` list the addresses of the implementations.
+    owned status or raise; ``members`` are further ones of each implementation. ``made`` and ``released`` list the
+    addresses of the implementations, ``calls`` the names of the members that were called.
     """
 
     def __init__(
@@ -109,11 +110,14 @@ class Kernel:
         create: Callable[[int], Any] | None = None,
         compute: Callable[[Table, int], Any] = copy_first_input,
         build: Callable[[Table, int], None] | None = None,
+        members: dict[str, Callable[..., Any]] | None = None,
     ):
         self.ep, self.op_type, self.domain, self.since, self.until = ep, op_type, domain, since, until
         self.types, self.create, self.compute, self.build = types or {}, create, compute, build
+        self.members = {"Compute": self._compute, "Release": self._release, **(members or {})}
         self.made: list[int] = []
         self.released: list[int] = []
+        self.calls: list[str] = []
         self._alive: dict[int, PluginStruct] = {}
         function = C.CFUNCTYPE(C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)
         self.create_function = function(ep.probe.guard(self._create))
@@ -145,12 +149,22 @@ class Kernel:
 
     def _create(self, state: int, info: int, out: int) -> Any:
         impl = PluginStruct("OrtKernelImpl", 30, self.ep.probe.guard)
-        impl.set("Compute", lambda this, context: self.compute(self.ep.api, context))
-        impl.set("Release", self._release)
+        for name, function in self.members.items():
+            impl.set(name, self._counted(name, function))
         self._alive[impl.address] = impl
         self.made.append(impl.address)
         C.c_void_p.from_address(out).value = impl.address
         return self.create(info) if self.create else None
+
+    def _counted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            self.calls.append(name)
+            return function(*arguments)
+
+        return counted
+
+    def _compute(self, this: int, context: int) -> Any:
+        return self.compute(self.ep.api, context)
 
     def _release(self, this: int) -> None:
         self.released.append(this)

@@ -42,12 +42,39 @@ constexpr CallbackStatus kEpFactory[] = {
     {"GetVendor", "invoked when a device is made"},
     {"GetVersion", "invoked when a device is made"},
     {"GetSupportedDevices", "invoked when a library is registered"},
-    {"CreateDataTransfer", "invoked when a library is registered"},
-    {nullptr, "not invoked in this version"},
+    {"CreateDataTransfer", "invoked when a library is registered and when a session is created"},
+    {"GetNumCustomOpDomains", "invoked when devices are selected for a session"},
+    {"GetCustomOpDomains", "invoked when devices are selected for a session"},
+    {"IsStreamAware", "invoked when a session is created, if a device has memory that is not the CPU's"},
+    {"CreateEp", "invoked when a session is created"},
+    {"ReleaseEp", "invoked when a session ends"},
+    {nullptr, "accepted, never invoked"},
+};
+
+constexpr CallbackStatus kEp[] = {
+    {"GetName", "invoked when a session is created"},
+    {"GetCapability", "invoked when a session is created, once for each graph"},
+    {"GetKernelRegistry", "invoked when a session is created"},
+    {"GetDefaultMemoryDevice", "invoked when a session is created; memory that is not the CPU's is refused"},
+    {"IsConcurrentRunSupported", "invoked when a session is created"},
+    {"IsGraphCaptureEnabled", "invoked when a session is created; true is refused"},
+    {"GetPreferredDataLayout", "invoked when a session is created; the graph keeps the model's layout"},
+    {"OnSessionInitializationEnd", "invoked when a session is created"},
+    {"OnRunStart", "invoked in each run"},
+    {"OnRunEnd", "invoked in each run"},
+    {"Compile", "not invoked in this version"},
+    {"ReleaseNodeComputeInfos", "not invoked in this version"},
+    {nullptr, "accepted, never invoked"},
+};
+
+constexpr CallbackStatus kKernelImpl[] = {
+    {"Compute", "invoked in each run"},
+    {"Release", "invoked when a session ends"},
+    {nullptr, "accepted, never invoked"},
 };
 
 constexpr CallbackStatus kDataTransfer[] = {
-    {"Release", "invoked when a library is unregistered and no session uses it"},
+    {"Release", "invoked when a session ends, and when a library is unregistered and no session uses it"},
     {nullptr, "accepted, never invoked"},
 };
 
@@ -57,6 +84,8 @@ std::span<const CallbackStatus> CallbacksOf(const char* struct_name) noexcept {
   if (std::strcmp(struct_name, "OrtCustomOp") == 0) return kCustomOp;
   if (std::strcmp(struct_name, "OrtAllocator") == 0) return kAllocator;
   if (std::strcmp(struct_name, "OrtEpFactory") == 0) return kEpFactory;
+  if (std::strcmp(struct_name, "OrtEp") == 0) return kEp;
+  if (std::strcmp(struct_name, "OrtKernelImpl") == 0) return kKernelImpl;
   if (std::strcmp(struct_name, "OrtDataTransferImpl") == 0) return kDataTransfer;
   return kOtherStructs;
 }
