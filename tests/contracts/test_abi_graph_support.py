@@ -112,22 +112,6 @@ def test_some_nodes_of_many_are_taken(probe):
     assert len(kernels[0].made) == len(kernels[0].released) == 2
 
 
-@pytest.mark.slot(ADD)
-def test_node_that_is_proposed_without_a_kernel_fails_the_session_by_name(probe):
-    def capability(ep, graph, support):
-        ep.ep_api.ok.EpGraphSupportInfo_AddSingleNode(support, ep.nodes(graph)[0])
-
-    with (
-        provider_of(probe, capability) as (ep, options),
-        pytest.raises(probe.exception("NotImplemented"), match="the_relu") as caught,
-    ):
-        session_with(probe, model_of([RELU], {"x": [2]}, ["y"]), options)
-    assert "Relu" in str(caught.value)
-    del caught
-    gc.collect()
-    assert ep.factory.released_eps == [ep.address]
-
-
 @pytest.mark.slot(LOOK_UP, ADD)
 def test_node_that_another_provider_has_is_not_found(probe):
     found = []
@@ -159,25 +143,6 @@ def test_node_of_a_view_stands_for_the_node_of_the_graph(probe):
         session_with(probe, relu("a", "b"), options)
     assert found == [True]
     assert len(kernels[0].made) == 1
-
-
-@pytest.mark.slot(ADD)
-@pytest.mark.host_stricter
-def test_node_that_is_proposed_twice_is_an_error_that_cannot_be_ignored(probe):
-    """ORT counts it once."""
-    codes = []
-
-    def capability(ep, graph, support):
-        (node,) = ep.nodes(graph)
-        codes.extend(ep.ep_api.code.EpGraphSupportInfo_AddSingleNode(support, node) for _ in range(2))
-
-    with (
-        provider_of(probe, capability, prepare=with_a_kernel([])) as (ep, options),
-        pytest.raises(probe.exception("EPFail"), match=r"'the_relu' \(Relu\) is proposed twice"),
-    ):
-        session_with(probe, model_of([RELU], {"x": [2]}, ["y"]), options)
-    assert codes == [E.ORT_OK, E.ORT_INVALID_ARGUMENT]
-    assert ep.factory.released_eps == [ep.address]
 
 
 @pytest.mark.slot(ADD)
