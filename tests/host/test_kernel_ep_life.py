@@ -152,3 +152,58 @@ sys.modules["kept"] = session, options
 def test_process_may_end_with_everything_open(run_python, tmp_path):
     (tmp_path / "model.onnx").write_bytes(MODEL.SerializeToString())
     run_python(EXITS, EpFixture(ort).path, tmp_path / "model.onnx")
+
+
+TWO = model_of(
+    [helper.make_node("Add", ["x", "x"], ["a"], name="add"), helper.make_node("Relu", ["a"], ["y"], name="relu")],
+    tensors("x", shape=["n"]),
+    tensors("y"),
+)
+
+
+@pytest.mark.parametrize(
+    ("providers", "nodes"),
+    [
+        (["A"], {"add": "A", "relu": "A"}),
+        (["B", "A", "CPUExecutionProvider"], {"add": "B", "relu": "B"}),
+        ([("A", {"ops": "Add"}), "B"], {"add": "A", "relu": "B"}),
+        ([("A", {"ops": "Relu"}), "CPUExecutionProvider"], {"add": "CPUExecutionProvider", "relu": "A"}),
+    ],
+)
+def test_providers_are_selected_by_name_in_the_order_of_the_user(providers, nodes):
+    library = EpFixture(ort)
+    with library.registered("A", "B"):
+        session = ort.InferenceSession(TWO.SerializeToString(), providers=providers)
+        assert providers_of(session) == nodes
+        assert session.get_providers()[: len(providers)] == [p if isinstance(p, str) else p[0] for p in providers]
+        np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.maximum(2 * X, 0))
+        del session
+
+
+@pytest.mark.parametrize("callback", ["OrtEp.OnRunStart", "OrtKernelImpl.Compute", "OrtEp.OnRunEnd"])
+def test_failed_run_of_a_provider_that_runs_one_at_a_time_lets_others_in(callback):
+    library = EpFixture(ort)
+    with library.registered("Ep") as devices:
+        session = library.session(MODEL, (devices["Ep"], {"concurrent": "0"}))
+        with library.failing(callback, "status"):
+            library.error_of(session.run, None, {"x": X})
+        other = threading.Thread(target=check, args=(session,))
+        other.start()
+        other.join(30)
+        assert not other.is_alive()
+        del session, other
+
+
+def test_fallback_to_the_host_can_be_forbidden():
+    library = EpFixture(ort)
+    with library.registered("Ep") as devices:
+        for ops, is_allowed in (("Add,Relu", True), ("Add", False)):
+            options = ort.SessionOptions()
+            options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+            options.add_provider_for_devices(devices["Ep"], {"ops": ops})
+            if is_allowed:
+                ort.InferenceSession(TWO.SerializeToString(), sess_options=options)
+            else:
+                error = library.error_of(ort.InferenceSession, TWO.SerializeToString(), sess_options=options)
+                assert [w for w in ("relu", "session.disable_cpu_ep_fallback") if w not in str(error)] == [], error
+        del options
