@@ -3,8 +3,9 @@
 
 import ctypes as C
 
+import numpy as np
 import pytest
-from contracts.harness import Arg, E, Table, model_of, provider_of, session_with, text
+from contracts.harness import Arg, E, Kernel, Table, copy_first_input, model_of, provider_of, session_with, text
 from onnx import defs, helper
 
 GET, RELEASE = "OrtEpApi.GetOpSchema", "OrtEpApi.ReleaseOpSchema"
@@ -185,3 +186,42 @@ def test_custom_op_has_a_schema_while_a_provider_is_asked(probe, ep_api, schema_
     assert {"tensor(float)", "tensor(string)", "tensor(bool)", "tensor(int4)"} < inputs[2][1][1]
     assert outputs == [("Output0", ("Output0", {"tensor(float)"}, [], [0]))]
     assert constraints.keys() == {"Input0", "Input1", "Input2", "Output0"}
+
+
+@pytest.mark.slot(GET)
+@pytest.mark.host_stricter
+def test_custom_op_has_a_schema_in_each_step_of_a_sessions_creation_and_not_in_its_runs(probe, ep_api):
+    def version():
+        schema = ep_api.get.GetOpSchema(b"Mixed", 9, b"test.mixed")
+        since = schema and ep_api.get.OpSchema_GetSinceVersion(schema)
+        ep_api.ReleaseOpSchema(schema)
+        return since
+
+    seen = {}
+
+    def note(step):
+        seen[step] = version()
+
+    def capability(ep, graph, support):
+        note("GetCapability")
+        ep.take_what_has_kernels(graph, support)
+
+    def compute(api, context):
+        note("Compute")
+        copy_first_input(api, context)
+
+    def prepare(ep):
+        kernel = Kernel(
+            ep, "Mixed", 3, 3, domain="test.mixed", create=lambda info: note("OrtKernelCreateFunc"), compute=compute
+        )
+        ep.use_kernels(kernel)
+        ep.count("OnSessionInitializationEnd", lambda this: note("OnSessionInitializationEnd"))
+
+    node = helper.make_node("Mixed", ["x", "", "x"], ["y"], domain="test.mixed")
+    model = model_of([node], {"x": [2]}, ["y"], **{"test.mixed": 3})
+    with provider_of(probe, capability, prepare=prepare) as (_, options):
+        session = session_with(probe, model, probe.register(custom_op(probe), options=options))
+        probe.run(session, {"x": np.zeros(2, np.float32)})
+        del session
+    made = dict.fromkeys(("GetCapability", "OrtKernelCreateFunc", "OnSessionInitializationEnd"), 3)
+    assert seen == {**made, "Compute": None}

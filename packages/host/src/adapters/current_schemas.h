@@ -5,8 +5,9 @@
 
 namespace ort_host {
 
-/// While it lives, a library that asks on this thread for an operator's schema finds those of a session too, custom
-/// operators included. Otherwise there are ONNX's alone: the slot that answers gets no session.
+/// While it lives, as while a session is made, a library that asks on this thread for an operator's schema finds those
+/// of the session too, custom operators included. Otherwise there are ONNX's alone: the slot that answers gets no
+/// session.
 class CurrentSchemas {
  public:
   /// The set outlives this.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "adapters/current_schemas.h"
 #include "adapters/graph.h"
 #include "adapters/graph_support.h"
 #include "bridge/ep_kernel.h"
@@ -52,17 +51,13 @@ std::string UnusualArgument(const light::Graph& graph, const light::Node& node) 
 }  // namespace
 
 PluginProvider::PluginProvider(EpSelection selection, const SessionOptionsAdapter& options,
-                               std::shared_ptr<SessionScope> scope, const light::SchemaSet& schemas,
-                               std::string model_path)
-    : instance_(std::move(selection), options, std::move(scope)),
-      schemas_(schemas),
-      model_path_(std::move(model_path)) {
+                               std::shared_ptr<SessionScope> scope, std::string model_path)
+    : instance_(std::move(selection), options, std::move(scope)), model_path_(std::move(model_path)) {
   ReadRegistry();
 }
 
 void PluginProvider::ReadRegistry() {
   if (!instance_.Has<&OrtEp::GetKernelRegistry>()) return;
-  const CurrentSchemas current(schemas_);
   const OrtKernelRegistry* given = nullptr;
   instance_.Call<&OrtEp::GetKernelRegistry>(&given);
   if (given == nullptr) return;
@@ -82,7 +77,6 @@ const RegisteredKernel* PluginProvider::Find(const light::Graph& graph, const li
 }
 
 light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
-  const CurrentSchemas current(schemas_);
   const GraphAdapter graph(offer, model_path_);
   GraphSupportAdapter support(graph, [&](const NodeAdapter& node) -> const OrtKernelDef* {
     // A node that somebody has is looked up under the name of who has it.

@@ -16,11 +16,10 @@ namespace ort_host {
 /// Must outlive the session that uses it.
 class PluginProvider final : public light::ExecutionProvider {
  public:
-  /// @param schemas  of the session, for a provider that asks for one
   /// @param model_path  as the application gave it; "" for a model from memory
   /// Throws light::Error.
   PluginProvider(EpSelection selection, const SessionOptionsAdapter& options, std::shared_ptr<SessionScope> scope,
-                 const light::SchemaSet& schemas, std::string model_path);
+                 std::string model_path);
 
   const EpInstance& instance() const noexcept { return instance_; }
 
@@ -37,7 +36,6 @@ class PluginProvider final : public light::ExecutionProvider {
   const RegisteredKernel* Find(const light::Graph& graph, const light::Node& node, std::string* why) const;
 
   EpInstance instance_;
-  const light::SchemaSet& schemas_;
   std::string model_path_;
   std::unique_ptr<KernelRegistryAdapter> registry_;  // null: it has none
   std::deque<light::KernelEntry> entries_;           // of the registry's kernels, in their order

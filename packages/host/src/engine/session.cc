@@ -121,8 +121,8 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
       owner_(std::make_unique<checked::Owner>(scope_.get())),
       custom_ops_(std::make_unique<CustomOps>(sources_, scope_,
                                               CustomOps::Options{options.allow_onnx_override, NamesOf(selections_)})),
-      providers_(std::make_unique<SessionProviders>(selections_, options.adapter, scope_, custom_ops_->schemas(),
-                                                    model_path)) {
+      schemas_(std::make_unique<CurrentSchemas>(custom_ops_->schemas())),
+      providers_(std::make_unique<SessionProviders>(selections_, options.adapter, scope_, model_path)) {
   RequireKnownModes(model, options.adapter);
   if (options.strict_layout) providers_->RequireModelLayout();
   light::SessionConfig config;
@@ -141,6 +141,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
   outputs_ = DescribeAll(session_->graph(), session_->graph().outputs());
   RequireProvidersAlone(session_->program(), options.adapter);
   providers_->EndInitialization();
+  schemas_.reset();
   owner_.reset();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "adapters/checked.h"
+#include "adapters/current_schemas.h"
 #include "adapters/session_scope.h"
 #include "bridge/custom_ops.h"
 #include "engine/engine.h"
@@ -40,6 +41,7 @@ class SessionImpl {
   } leaks_;                                // looked for when kernels and custom ops are gone
   std::unique_ptr<checked::Owner> owner_;  // while the session is made
   std::unique_ptr<CustomOps> custom_ops_;
+  std::unique_ptr<CurrentSchemas> schemas_;  // while the session is made
   std::unique_ptr<SessionProviders> providers_;
   std::unique_ptr<light::Session> session_;
   std::vector<NodeArg> inputs_;

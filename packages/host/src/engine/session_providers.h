@@ -17,8 +17,7 @@ class SessionProviders {
  public:
   /// Creates them. Throws light::Error; those that were created are released.
   SessionProviders(const std::vector<EpSelection>& selections, const SessionOptionsAdapter& options,
-                   const std::shared_ptr<SessionScope>& scope, const light::SchemaSet& schemas,
-                   const std::string& model_path);
+                   const std::shared_ptr<SessionScope>& scope, const std::string& model_path);
 
   bool empty() const noexcept { return providers_.empty(); }
   const std::vector<std::unique_ptr<PluginProvider>>& all() const noexcept { return providers_; }
