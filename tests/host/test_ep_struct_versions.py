@@ -18,7 +18,7 @@ RUN = [
     *[("OrtEpFactory", version) for version in (22, 23, 24, 25, 27, 28, 30, 99)],
     *[("OrtEp", version) for version in (24, 25, 26, 27, 29, 30, 99)],
     *[("OrtKernelImpl", version) for version in (24, 30, 99)],
-    *[("OrtAllocator", version) for version in (1, 18, 23, 25, 30, 99)],
+    *[("OrtAllocator", version) for version in (1, 17, 18, 22, 23, 25, 30, 99)],
 ]
 
 
@@ -37,8 +37,10 @@ def test_struct_is_not_read_beyond_its_version(library, struct, version):
     with library.registered(name) as devices:
         session = library.session(MODEL, (devices[name], {}))
         assert providers_of(session) == {"relu": name}
-        for _ in range(2):
-            np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.maximum(X, 0))
+        with library.counting("OrtKernelImpl.Compute", "blocks made") as made:
+            for _ in range(2):
+                np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.maximum(X, 0))
+        assert made == {"OrtKernelImpl.Compute": 2, "blocks made": 2 * (struct == "OrtAllocator")}
         del session
         gc.collect()
 
@@ -72,6 +74,24 @@ def test_provider_of_version_0_is_refused(library):
         error = library.error_of(library.session, MODEL, (devices["OrtEp_0"], {}))
         assert "OrtEp: ort_version_supported must be an API version, got 0" in str(error)
         assert library.balance() == before
+
+
+def test_allocator_of_version_0_is_refused_and_not_called(library):
+    with library.registered("OrtAllocator_0") as devices:
+        session = library.session(MODEL, (devices["OrtAllocator_0"], {}))
+        with library.counting("blocks made") as made:
+            error = library.error_of(session.run, None, {"x": X})
+        assert "OrtAllocator: version must be an API version, got 0" in str(error)
+        assert made == {"blocks made": 0}
+        del session
+
+
+def test_memory_that_a_device_declares_is_not_asked_for(library):
+    with library.registered("OrtAllocator_30") as devices, library.counting("allocators made") as made:
+        session = library.session(MODEL, (devices["OrtAllocator_30"], {}))
+        session.run(None, {"x": X})
+        del session
+    assert made == {"allocators made": 0}
 
 
 def test_kernel_of_version_0_is_refused_and_not_called(library):
