@@ -2,6 +2,8 @@
 """Graphs as a provider sees them in ``GetCapability``: boundaries, nodes, bodies and views."""
 
 import ctypes as C
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import onnx
 import pytest
@@ -254,3 +256,30 @@ def test_bodies_are_asked_about_first_and_their_node_stands_alone(probe):
     parent = ("If", None, 2, ["cond"], ["B", "W", "m", "x"])
     assert sorted(seen[:2]) == [("else", parent), ("then", parent)]
     assert seen[2:] == [("graph", None)]
+
+
+# Threads
+
+
+@pytest.mark.slot(*INPUTS, *NODES, "OrtApi.Node_GetAttributes", "OrtApi.GetValueInfoTypeInfo")
+def test_several_threads_may_look_at_once(probe):
+    def everything(reader, graph):
+        get, values, nodes = reader.api.get, reader.values(graph), reader.nodes(graph)
+        handles = [get.GetValueInfoTypeInfo(value) for value in values.values()]
+        handles += [get.ValueInfo_GetInitializerValue(value) for value in values.values()]
+        handles += [attribute for node in nodes.values() for attribute in reader.attributes(node).values()]
+        bodies = [body for node in nodes.values() for body in reader.subgraphs(node).values()]
+        return [*values.values(), *handles, *bodies, *(everything(reader, body) for body in bodies)]
+
+    start = threading.Barrier(8)
+
+    def at_once(reader, graph):
+        start.wait()
+        return everything(reader, graph)
+
+    def look(reader, graph):
+        with ThreadPoolExecutor(8) as pool:
+            return list(pool.map(lambda _: at_once(reader, graph), range(8)))
+
+    first, *others = look_at(probe, branches(), look)
+    assert all(other == first for other in others)

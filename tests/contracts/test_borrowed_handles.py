@@ -5,7 +5,18 @@ import ctypes as C
 
 import numpy as np
 import pytest
-from contracts.harness import copy_first_input, run_in_child
+from contracts.graph_models import chain
+from contracts.harness import (
+    E,
+    GraphReader,
+    copy_first_input,
+    look_at,
+    model_of,
+    provider_of,
+    run_in_child,
+    session_with,
+)
+from onnx import helper
 
 pytestmark = pytest.mark.host_stricter
 ONES = np.ones(2, np.float32)
@@ -108,6 +119,53 @@ def default_allocator(probe):
     made(probe, create)
 
 
+def looked_at(probe, release):
+    """Release what is reached from the node of a provider's graph."""
+
+    def look(reader, graph):
+        (node,) = reader.nodes(graph).values()
+        print(release(reader, graph, node))
+
+    model = model_of([helper.make_node("LeakyRelu", ["x"], ["y"])], {"x": [2]}, ["y"])
+    look_at(probe, model, look)
+    print("[1.0, 1.0]")
+
+
+def graph(probe):
+    def release(reader, graph, node):
+        reader.api.ReleaseGraph(graph)
+        return reader.api.get.Graph_GetNumNodes(graph)
+
+    looked_at(probe, release)
+
+
+def type_of_a_value(probe):
+    def release(reader, graph, node):
+        value = reader.values(graph)["x"]
+        reader.api.ReleaseTypeInfo(reader.api.get.GetValueInfoTypeInfo(value))
+        return len(reader.type_of(value)[1])
+
+    looked_at(probe, release)
+
+
+def attribute_of_a_node(probe):
+    def release(reader, graph, node):
+        reader.api.ReleaseOpAttr(reader.attributes(node)["alpha"])
+        return len(reader.attributes(node))
+
+    looked_at(probe, release)
+
+
+def initializer(probe):
+    def look(reader, graph):
+        value = reader.api.get.ValueInfo_GetInitializerValue(reader.values(graph)["V"])
+        reader.api.ReleaseValue(value)
+        print(reader.api.get.IsTensor(value))
+
+    look_at(probe, chain(), look)
+    print("[1.0, 1.0]")
+
+
 @pytest.mark.parametrize("checked", ["0", "1"], ids=["normal", "checked"])
 @pytest.mark.parametrize(
     ("body", "slot"),
@@ -122,6 +180,10 @@ def default_allocator(probe):
             (part_of_a_type_info, "ReleaseTensorTypeAndShapeInfo"),
             (shape_of_an_inference, "ReleaseTensorTypeAndShapeInfo"),
             (default_allocator, "ReleaseAllocator"),
+            (graph, "ReleaseGraph"),
+            (type_of_a_value, "ReleaseTypeInfo"),
+            (attribute_of_a_node, "ReleaseOpAttr"),
+            (initializer, "ReleaseValue"),
         )
     ],
 )
@@ -132,3 +194,34 @@ def test_release_of_what_is_borrowed(module_name, monkeypatch, body, slot, check
     assert ended.returncode == 0
     assert slot in ended.stderr
     assert "finding: " in ended.stderr
+
+
+def keeps_what_it_looked_at(probe):
+    """Use handles of a graph after the call that lent them."""
+    api, kept = probe.api, {}
+
+    def look(ep, graph, support):
+        reader = GraphReader(api)
+        node, value = reader.nodes(graph)["leaky"], reader.values(graph)["V"]
+        kept["Graph_GetNumNodes"], kept["Node_GetId"], kept["ValueInfo_GetValueNumConsumers"] = graph, node, value
+        kept["OpAttr_GetType"] = reader.attributes(node)["alpha"]
+        kept["GetOnnxTypeFromTypeInfo"] = api.get.GetValueInfoTypeInfo(value)
+        kept["IsTensor"] = api.get.ValueInfo_GetInitializerValue(value)
+
+    def use(this):
+        for slot, handle in kept.items():
+            print(slot, getattr(api.code, slot)(handle, C.byref(C.c_size_t())))
+
+    with provider_of(probe, look, prepare=lambda ep: ep.count("OnSessionInitializationEnd", use)) as (_, options):
+        session_with(probe, chain(), options)
+
+
+@pytest.mark.slot("OrtEp.GetCapability")
+def test_graph_is_good_for_the_call_that_lends_it(module_name, monkeypatch):
+    monkeypatch.setenv("ONNX_LIGHT_ORT_CHECKED", "1")
+    ended = run_in_child(module_name, keeps_what_it_looked_at)
+    answers = dict(line.split() for line in ended.stdout.splitlines())
+    assert len(answers) == 6, ended.stderr
+    assert set(answers.values()) == {str(E.ORT_INVALID_ARGUMENT)}
+    for slot in answers:
+        assert f"out_of_phase: {slot}" in ended.stderr, slot

@@ -177,7 +177,13 @@ OrtStatus* ORT_API_CALL CastTypeInfoToOptionalTypeInfo(const OrtTypeInfo* info,
   });
 }
 
-void ORT_API_CALL ReleaseTypeInfo(OrtTypeInfo* info) noexcept { TakeIn("ReleaseTypeInfo", info); }
+void ORT_API_CALL ReleaseTypeInfo(OrtTypeInfo* info) noexcept {
+  auto adapter = TakeIn("ReleaseTypeInfo", info);
+  if (adapter != nullptr && !adapter->is_owned()) {
+    checked::Report("release_of_borrowed", "ReleaseTypeInfo", "the type of a value of a graph is borrowed");
+    adapter.release();
+  }
+}
 
 }  // namespace
 

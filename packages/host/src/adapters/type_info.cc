@@ -24,10 +24,11 @@ ONNXType ToOnnxType(light::ValueType::Kind kind) noexcept {
   return ONNX_TYPE_UNKNOWN;
 }
 
-TypeInfoAdapter::TypeInfoAdapter(const light::ValueType& type)
+TypeInfoAdapter::TypeInfoAdapter(const light::ValueType& type, Owner owner)
     : AdapterBase(kTypeInfoKind),
       type_(ToOnnxType(type.kind)),
       is_tensor_(type_ == ONNX_TYPE_TENSOR || type_ == ONNX_TYPE_SPARSETENSOR),
+      owner_(owner),
       tensor_(type) {}
 
 TypeInfoAdapter::TypeInfoAdapter(const light::Tensor& tensor)

@@ -13,7 +13,8 @@ ValueInfoAdapter::ValueInfoAdapter(const GraphAdapter& graph, light::ValueId id)
 
 const TypeInfoAdapter* ValueInfoAdapter::type() const {
   if (value_.type.kind == light::ValueType::Kind::kUnknown) return nullptr;
-  std::call_once(type_once_, [&] { type_ = std::make_unique<TypeInfoAdapter>(value_.type); });
+  std::call_once(type_once_,
+                 [&] { type_ = std::make_unique<TypeInfoAdapter>(value_.type, TypeInfoAdapter::Owner::kHost); });
   return type_.get();
 }
 
