@@ -9,7 +9,7 @@ import onnx
 import pytest
 from contracts.graph_models import branches, chain, loop
 from contracts.harness import E, GraphReader, during_capability, look_at, model_of, provider_of, session_with, text
-from onnx import helper
+from onnx import TensorProto, helper
 
 HOST = pytest.mark.host_stricter
 NODE = helper.make_node
@@ -256,6 +256,19 @@ def test_bodies_are_asked_about_first_and_their_node_stands_alone(probe):
     parent = ("If", None, 2, ["cond"], ["B", "W", "m", "x"])
     assert sorted(seen[:2]) == [("else", parent), ("then", parent)]
     assert seen[2:] == [("graph", None)]
+
+
+@pytest.mark.slot("OrtEp.GetCapability")
+def test_graph_of_constants_alone_is_not_asked_about(probe):
+    def branch(name, value):
+        output = helper.make_tensor_value_info(name, TensorProto.FLOAT, [])
+        return helper.make_graph([NODE("Constant", [], [name], value_float=value)], f"of_{name}", [], [output])
+
+    node = NODE("If", ["cond"], ["y"], name="if", then_branch=branch("one", 1.0), else_branch=branch("two", 2.0))
+    model = model_of([node], {"cond": []}, ["y"])
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.BOOL
+    names = during_capability(probe, model, lambda ep, graph: text(ep.api.get.Graph_GetName(graph)))
+    assert names == ["graph"]
 
 
 # Threads

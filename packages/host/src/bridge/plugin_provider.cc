@@ -78,6 +78,7 @@ const RegisteredKernel* PluginProvider::Find(const light::Graph& graph, const li
 
 light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
   const GraphAdapter graph(offer, model_path_);
+  if (graph.nodes().empty()) return {};  // constants alone
   GraphSupportAdapter support(graph, [&](const NodeAdapter& node) -> const OrtKernelDef* {
     // A node that somebody has is looked up under the name of who has it.
     const std::string& owner = node.provider();
