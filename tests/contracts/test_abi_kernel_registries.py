@@ -4,9 +4,11 @@
 import contextlib
 import ctypes as C
 
+import numpy as np
 import pytest
-from contracts.harness import E, Table
-from contracts.harness.kernel_defs import CREATE_FUNCTION, definition_of, types_of
+from contracts.harness import E, Kernel, Table, model_of, provider_of, session_with
+from contracts.harness.kernel_defs import CREATE_FUNCTION, definition_of, ints, types_of
+from onnx import helper
 
 ADD = "OrtEpApi.KernelRegistry_AddKernel"
 REGISTRY = ["OrtEpApi.CreateKernelRegistry", "OrtEpApi.ReleaseKernelRegistry"]
@@ -174,3 +176,40 @@ def test_adding_checks_its_pointers(ep_api, missing):
 @pytest.mark.host_stricter
 def test_registry_without_a_destination(ep_api):
     assert ep_api.code.CreateKernelRegistry(None) == E.ORT_INVALID_ARGUMENT
+
+
+PAIRS = ["OrtEpApi.KernelDefBuilder_AddInputOutputAliases", "OrtEpApi.KernelDefBuilder_AddInputOutputMutableAliases"]
+
+
+@pytest.mark.slot(*PAIRS)
+@pytest.mark.parametrize("slot", PAIRS)
+@pytest.mark.parametrize("pair", [(-3, 0), (0, -3), (7, 0), (0, 7), (-(2**31), 2**31 - 1)])
+def test_pair_of_arguments_that_a_node_does_not_have_is_ignored(probe, slot, pair):
+    def build(ep_api, builder):
+        getattr(ep_api.ok, slot.split(".")[1])(builder, ints(pair[0]), ints(pair[1]), 1)
+
+    def take(ep, graph, support):
+        ep.take_what_has_kernels(graph, support)
+
+    nodes = [helper.make_node("Relu", [x], [y]) for x, y in ("xa", "ab", "by")]
+    model = model_of(nodes, {"x": [2]}, ["y"])
+    with provider_of(probe, take, prepare=lambda ep: ep.use_kernels(Kernel(ep, "Relu", 14, 14, build=build))) as (
+        _,
+        options,
+    ):
+        session = session_with(probe, model, options)
+        np.testing.assert_array_equal(probe.run(session, {"x": np.array([1, 2], np.float32)})[0], [1, 2])
+        del session
+
+
+@pytest.mark.slot(CONSTRAIN, *PAIRS)
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("count", [4097, 2**63, 2**64 - 1])
+def test_count_without_sense_is_refused_before_anything_is_read(ep_api, count):
+    builder = ep_api.get.CreateKernelDefBuilder()
+    types = types_of(ep_api, FLOAT)
+    assert ep_api.code.KernelDefBuilder_AddTypeConstraint(builder, b"T", types, count) == E.ORT_INVALID_ARGUMENT
+    for slot in PAIRS:
+        code = getattr(ep_api.code, slot.split(".")[1])(builder, ints(0), ints(0), count)
+        assert code == E.ORT_INVALID_ARGUMENT
+    ep_api.ReleaseKernelDefBuilder(builder)

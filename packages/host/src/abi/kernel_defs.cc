@@ -83,6 +83,16 @@ OrtStatus* ORT_API_CALL KernelDefBuilder_SetSinceVersion(OrtKernelDefBuilder* ke
   });
 }
 
+/// As many types or pairs as a call may give. A kernel has far fewer, and a count without sense is no reason to read
+/// foreign memory.
+constexpr size_t kMostEntries = 4096;
+
+void CheckCount(const char* name, size_t count) {
+  if (count >= 1 && count <= kMostEntries) return;
+  throw StatusError(ORT_INVALID_ARGUMENT, std::string(name) + ": must be 1 to " + std::to_string(kMostEntries) +
+                                              ", got " + std::to_string(count));
+}
+
 /// The first type that is set for an index stays. A value that is no memory type is kept: such a kernel never matches.
 OrtStatus* SetMemType(const char* name, OrtKernelDefBuilder* builder, MemoryTypes KernelDefinition::* member,
                       size_t index, OrtMemType mem_type) noexcept {
@@ -104,11 +114,11 @@ OrtStatus* ORT_API_CALL KernelDefBuilder_SetOutputMemType(OrtKernelDefBuilder* k
 OrtStatus* ORT_API_CALL KernelDefBuilder_AddTypeConstraint(OrtKernelDefBuilder* kernel_def_builder,
                                                            const char* arg_name, const OrtDataType* const* types,
                                                            size_t num_types) noexcept {
-  return Guard("KernelDefBuilder_AddTypeConstraint", [&](Slot slot) -> OrtStatus* {
+  return Guard("KernelDefBuilder_AddTypeConstraint", [&] {
     KernelDefinition& definition = Borrow(kernel_def_builder).definition();
     light::TypeConstraint constraint{Require(arg_name, "arg_name"), {}};
     Require(types, "types");
-    if (num_types == 0) return slot.Fail(ORT_INVALID_ARGUMENT, "num_types: must be at least 1, got 0");
+    CheckCount("num_types", num_types);
     for (size_t i = 0; i < num_types; ++i) {
       constraint.allowed.tensors |= light::TypeSet::Tensors({Borrow(types[i], "types").element()}).tensors;
     }
@@ -119,18 +129,17 @@ OrtStatus* ORT_API_CALL KernelDefBuilder_AddTypeConstraint(OrtKernelDefBuilder* 
     } else {
       *known = std::move(constraint);
     }
-    return nullptr;
   });
 }
 
 /// A single pair is added to those there are, several take their place: a quirk of ORT's.
 OrtStatus* AddPairs(const char* name, OrtKernelDefBuilder* builder, IndexPairs KernelDefinition::* member,
                     const int* inputs, const int* outputs, size_t count) noexcept {
-  return Guard(name, [&](Slot slot) -> OrtStatus* {
+  return Guard(name, [&] {
     IndexPairs& pairs = Borrow(builder).definition().*member;
     Require(inputs, "input_indices");
     Require(outputs, "output_indices");
-    if (count == 0) return slot.Fail(ORT_INVALID_ARGUMENT, "num_io_indices: must be at least 1, got 0");
+    CheckCount("num_io_indices", count);
     IndexPairs added;
     for (size_t i = 0; i < count; ++i) added.emplace_back(inputs[i], outputs[i]);
     if (count == 1) {
@@ -138,7 +147,6 @@ OrtStatus* AddPairs(const char* name, OrtKernelDefBuilder* builder, IndexPairs K
     } else {
       pairs = std::move(added);
     }
-    return nullptr;
   });
 }
 
