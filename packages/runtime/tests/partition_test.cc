@@ -118,7 +118,8 @@ void NodesWithoutAKernelAreAnErrorOfTheProvider(const Operators& operators) {
   config.sources.providers = {&provider};
   const Error error = CHECK_THROWS(Error, Session(Diamond(), config));
   CHECK(error.code() == ErrorCode::kNotImplemented);
-  CHECK(Contains(error.what(), "ToyExecutionProvider: asks for node 'n1' (toy.Increment) of version 1 without a kernel"));
+  CHECK(
+      Contains(error.what(), "ToyExecutionProvider: asks for node 'n1' (toy.Increment) of version 1 without a kernel"));
 }
 
 }  // namespace
