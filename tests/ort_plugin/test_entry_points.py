@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The skeleton of the plugin: it can be loaded by anybody, offers nothing, and says so."""
+"""The entry points of the plugin with a caller that is too old, or that asks for what is not there."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ import onnx_light_ort_plugin
 import pytest
 
 NOT_IMPLEMENTED, INVALID_ARGUMENT = 9, 2
+NEEDED = 25  # the version whose table the plugin works with
 
 CreateStatusFn = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
 GetApiFn = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)
+VersionFn = ctypes.CFUNCTYPE(ctypes.c_void_p)
+VERSION = ctypes.create_string_buffer(b"1.19.2")
 
 
 class Caller:
     """Somebody who loads the plugin: an API base whose table has CreateStatus and nothing else."""
 
     class Base(ctypes.Structure):
-        _fields_ = (("GetApi", GetApiFn), ("GetVersionString", ctypes.c_void_p))
+        _fields_ = (("GetApi", GetApiFn), ("GetVersionString", VersionFn))
 
     def __init__(self, answers: Callable[[int], bool]) -> None:
         self.statuses: list[tuple[int, str]] = []
@@ -33,7 +36,7 @@ class Caller:
         self._table = (ctypes.c_void_p * 1)(ctypes.cast(self._create_status, ctypes.c_void_p))
         self._answers = answers
         self._get_api = GetApiFn(self._answer)
-        self.base = self.Base(self._get_api, None)
+        self.base = self.Base(self._get_api, VersionFn(lambda: ctypes.addressof(VERSION)))
 
     def _record(self, code: int, message: bytes) -> int:
         self.statuses.append((code, message.decode()))
@@ -60,23 +63,18 @@ def create_ep_factories(library: ctypes.CDLL, caller: Caller) -> tuple[int | Non
     return status, count.value
 
 
-@pytest.mark.parametrize("first_version", [1, 8, 30])
-def test_custom_ops_are_not_implemented(library: ctypes.CDLL, first_version: int) -> None:
-    caller = Caller(lambda version: version >= first_version)
-    status = library.RegisterCustomOps(ctypes.c_void_p(1), ctypes.byref(caller.base))
-    assert status == 1
-    ((code, message),) = caller.statuses
-    assert code == NOT_IMPLEMENTED
-    assert message.startswith("RegisterCustomOps: ")
-    assert caller.asked == list(range(1, first_version + 1))
-
-
-def test_execution_providers_are_not_implemented(library: ctypes.CDLL) -> None:
-    caller = Caller(lambda version: True)
-    assert create_ep_factories(library, caller) == (1, 0)
-    ((code, message),) = caller.statuses
-    assert code == NOT_IMPLEMENTED
-    assert message.startswith("CreateEpFactories: ")
+@pytest.mark.parametrize("oldest", [1, 8, 24])
+def test_a_caller_that_is_too_old_is_told_so(library: ctypes.CDLL, oldest: int) -> None:
+    caller = Caller(lambda version: oldest <= version < NEEDED)
+    assert library.RegisterCustomOps(ctypes.c_void_p(1), ctypes.byref(caller.base)) == 1
+    assert create_ep_factories(library, caller)[0] == 2
+    assert caller.asked[0] == NEEDED
+    for (code, message), entry_point in zip(caller.statuses, ("RegisterCustomOps", "CreateEpFactories"), strict=True):
+        assert code == NOT_IMPLEMENTED
+        assert message == (
+            f"{entry_point}: onnx-light-ort-plugin needs API version {NEEDED}, which ONNX Runtime has from 1.{NEEDED} "
+            "on, got 1.19.2"
+        )
 
 
 def test_releasing_no_factory_succeeds(library: ctypes.CDLL) -> None:
@@ -85,7 +83,8 @@ def test_releasing_no_factory_succeeds(library: ctypes.CDLL) -> None:
 
 def test_releasing_a_factory_of_somebody_else_is_an_error(library: ctypes.CDLL) -> None:
     caller = Caller(lambda version: True)
-    create_ep_factories(library, caller)
+    library.CreateEpFactories(None, ctypes.byref(caller.base), None, None, ctypes.c_size_t(4), None)
+    assert caller.statuses[-1] == (INVALID_ARGUMENT, "CreateEpFactories: num_factories is null")
     assert library.ReleaseEpFactory(ctypes.c_void_p(1)) == 2
     assert caller.statuses[-1][0] == INVALID_ARGUMENT
 
@@ -94,7 +93,7 @@ def test_releasing_a_factory_of_somebody_else_is_an_error(library: ctypes.CDLL) 
 def test_a_caller_without_any_table_is_not_told_success(call: str) -> None:
     """There is no status without a table, and null would mean success, so the process ends with the reason."""
     program = (
-        "import sys, ctypes; from ort_plugin.test_skeleton import Caller, create_ep_factories\n"
+        "import sys, ctypes; from ort_plugin.test_entry_points import Caller, create_ep_factories\n"
         "import onnx_light_ort_plugin; library = ctypes.CDLL(onnx_light_ort_plugin.get_library_path())\n"
         "caller = Caller(lambda version: False)\n"
         "if sys.argv[1] == 'CreateEpFactories': create_ep_factories(library, caller)\n"
@@ -104,12 +103,12 @@ def test_a_caller_without_any_table_is_not_told_success(call: str) -> None:
     start = f"import sys; sys.path.insert(0, {str(tests)!r})\n"
     done = subprocess.run([sys.executable, "-c", start + program, call], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGABRT
-    assert f"{call}: the caller answers no API version from 1 to 30" in done.stderr
+    assert f"{call}: the caller answers no API version from 1 to 25" in done.stderr
 
 
-def test_the_package_promises_nothing() -> None:
+def test_the_package_names_its_provider() -> None:
     assert onnx_light_ort_plugin.get_ep_name() == "OnnxLightExecutionProvider"
-    assert onnx_light_ort_plugin.get_ep_names() == []
+    assert onnx_light_ort_plugin.get_ep_names() == [onnx_light_ort_plugin.get_ep_name()]
     assert onnx_light_ort_plugin.list_custom_ops() == []
 
 

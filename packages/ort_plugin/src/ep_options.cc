@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ep_options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+
+#include <ort_abi/handle.h>
+
+#include "api.h"
+#include "light/kernel_registry.h"
+
+namespace ort_plugin {
+namespace {
+
+using ort_abi::StatusError;
+
+std::string Prefix() {
+  std::string prefix = std::string("ep.") + kEpName + ".";
+  std::transform(prefix.begin(), prefix.end(), prefix.begin(), [](unsigned char c) { return std::tolower(c); });
+  return prefix;
+}
+
+[[noreturn]] void Refuse(std::string_view name, const std::string& rule, std::string_view value,
+                         OrtErrorCode code = ORT_INVALID_ARGUMENT) {
+  throw StatusError(code, "option '" + std::string(name) + "': " + rule + ", got '" + std::string(value) + "'");
+}
+
+int ReadThreads(std::string_view name, std::string_view value) {
+  constexpr int kMostThreads = 1024;
+  int threads = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
+  if (error != std::errc() || end != value.data() + value.size() || threads < 0 || threads > kMostThreads) {
+    Refuse(name, "must be a number from 0 (all of the session's threads) to " + std::to_string(kMostThreads), value);
+  }
+  return threads;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+std::set<std::string> ReadOperators(std::string_view name, std::string_view value) {
+  std::set<std::string> known, operators;
+  for (const light::KernelEntry* entry : light::NativeKernels().All()) known.insert(entry->registration.op_type);
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string op_type(Trimmed(rest.substr(0, comma)));
+    if (!known.contains(op_type)) {
+      Refuse(name, "must be operators that there are kernels for, separated by commas", value);
+    }
+    operators.insert(op_type);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return operators;
+}
+
+void CheckMode(std::string_view name, std::string_view value) {
+  if (value == "compile") Refuse(name, "this version has no compile mode, only 'kernel'", value, ORT_NOT_IMPLEMENTED);
+  if (value != "kernel") Refuse(name, "must be 'kernel' or 'compile'", value);
+}
+
+}  // namespace
+
+EpOptions ReadEpOptions(const OrtApi& api, const OrtSessionOptions* session_options) {
+  const auto entries = ort_abi::Receive<OrtKeyValuePairs>(
+      api, api, [&](OrtKeyValuePairs** out) { return api.GetSessionOptionsConfigEntries(session_options, out); });
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  std::size_t count = 0;
+  api.GetKeyValuePairs(entries.get(), &keys, &values, &count);
+  const std::string prefix = Prefix();
+  EpOptions options;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string_view name = keys[i];
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    if (name == "threads") {
+      options.threads = ReadThreads(name, values[i]);
+    } else if (name == "operators") {
+      options.operators = ReadOperators(name, values[i]);
+    } else if (name == "mode") {
+      CheckMode(name, values[i]);
+    } else {
+      Refuse(name, "must be one of threads, operators, mode", values[i]);
+    }
+  }
+  return options;
+}
+
+}  // namespace ort_plugin

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ort_abi/ort_c_api.h>
+
+#include "node_description.h"
+
+namespace ort_plugin {
+
+/// Describes a node of a graph that an execution provider is shown. Its constants are views of the graph's, which live
+/// as long as the graph. Throws light::Error, ort_abi::StatusError.
+NodeDescription DescribeGraphNode(const OrtApi& api, const OrtNode* node);
+
+}  // namespace ort_plugin
