@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/graph.h"
 
+#include "light/assignment.h"
+
 namespace ort_host {
+
+struct GraphAdapter::Lone {
+  light::Node node;
+  std::vector<light::GraphValue> values;
+  std::string provider;
+  light::Graph graph = {};
+  light::Assignment assignment = {};
+  light::GraphOffer offer = {graph, assignment};
+  std::string no_path = {};
+};
 
 GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, std::string name, Kind kind,
                            GraphBoundary boundary, const NodeAdapter* parent)
@@ -33,7 +45,24 @@ GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& mo
 GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, const NodeAdapter& parent)
     : GraphAdapter(offer, model_path, offer.graph.name(), Kind::kWhole, BoundaryOf(offer.graph), &parent) {}
 
+GraphAdapter::GraphAdapter(std::unique_ptr<Lone> lone)
+    : AdapterBase(kGraphKind),
+      lone_(std::move(lone)),
+      offer_(lone_->offer),
+      model_path_(lone_->no_path),
+      kind_(Kind::kAlone),
+      parent_(nullptr) {
+  by_id_.emplace(lone_->node.id, &nodes_.emplace_back(*this, lone_->node));
+  for (light::ValueId id = 0; id < lone_->values.size(); ++id) values_.try_emplace(id, *this, id, lone_->values[id]);
+}
+
 GraphAdapter::~GraphAdapter() = default;
+
+std::unique_ptr<GraphAdapter> GraphAdapter::MakeAlone(light::Node node, std::vector<light::GraphValue> values,
+                                                      std::string provider) {
+  std::unique_ptr<Lone> lone(new Lone{std::move(node), std::move(values), std::move(provider)});
+  return std::unique_ptr<GraphAdapter>(new GraphAdapter(std::move(lone)));
+}
 
 std::unique_ptr<GraphAdapter> GraphAdapter::MakeView(std::span<const light::NodeId> nodes) const {
   return std::unique_ptr<GraphAdapter>(
@@ -47,7 +76,14 @@ std::unique_ptr<GraphAdapter> GraphAdapter::MakeFused(const light::GraphOffer& o
 }
 
 void GraphAdapter::AddValue(light::ValueId id) {
-  if (id != light::kNoValue) values_.try_emplace(id, *this, id);
+  if (id != light::kNoValue) values_.try_emplace(id, *this, id, graph().value(id));
+}
+
+const std::string& GraphAdapter::ProviderOf(light::NodeId id) const noexcept {
+  if (lone_ != nullptr) return lone_->provider;
+  if (id < offer_.assignment.nodes.size()) return offer_.assignment.nodes[id].provider;
+  static const std::string& nobody = *new std::string;
+  return nobody;
 }
 
 const NodeAdapter* GraphAdapter::FindNode(light::NodeId id) const noexcept {

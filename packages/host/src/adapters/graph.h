@@ -68,6 +68,11 @@ class GraphAdapter final : public AdapterBase {
   static std::unique_ptr<GraphAdapter> MakeFused(const light::GraphOffer& offer, const std::string& model_path,
                                                  std::string name, const light::PartitionShape& shape);
 
+  /// The node that a compiled group becomes: it has no graph, and its values have a name and a type. Refers to nothing
+  /// of the session. @param node  its arguments are positions in `values`
+  static std::unique_ptr<GraphAdapter> MakeAlone(light::Node node, std::vector<light::GraphValue> values,
+                                                 std::string provider);
+
   const light::GraphOffer& offer() const noexcept { return offer_; }
   const light::Graph& graph() const noexcept { return offer_.graph; }
   const std::string& name() const noexcept { return name_; }
@@ -91,15 +96,20 @@ class GraphAdapter final : public AdapterBase {
   const ValueInfoAdapter* value(light::ValueId id) const noexcept;
   /// The node that this is a body of, null if it is none. Of a body that is offered by itself the node stands alone.
   const NodeAdapter* parent() const;
+  /// Who has the node; "" if nobody does yet.
+  const std::string& ProviderOf(light::NodeId id) const noexcept;
   /// The graph of the model around all others.
   const light::Graph& main_graph() const noexcept;
 
  private:
   enum class Kind : uint8_t { kWhole, kView, kFused, kAlone };
+  struct Lone;
+  explicit GraphAdapter(std::unique_ptr<Lone> lone);
   GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, std::string name, Kind kind,
                GraphBoundary boundary, const NodeAdapter* parent = nullptr);
   void AddValue(light::ValueId id);
 
+  const std::unique_ptr<Lone> lone_;  // of MakeAlone, else null
   const light::GraphOffer& offer_;
   const std::string& model_path_;
   const std::string name_;

@@ -27,12 +27,7 @@ NodeAdapter::NodeAdapter(const GraphAdapter& graph, const light::Node& node)
 
 NodeAdapter::~NodeAdapter() = default;
 
-const std::string& NodeAdapter::provider() const noexcept {
-  const auto& nodes = graph_.offer().assignment.nodes;
-  if (node_.id < nodes.size()) return nodes[node_.id].provider;
-  static const std::string& nobody = *new std::string;
-  return nobody;
-}
+const std::string& NodeAdapter::provider() const noexcept { return graph_.ProviderOf(node_.id); }
 
 const std::deque<OpAttrAdapter>& NodeAdapter::attributes() const {
   std::call_once(attributes_once_, [&] {

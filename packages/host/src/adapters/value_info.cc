@@ -8,9 +8,6 @@ namespace ort_host {
 
 using Origin = light::GraphValue::Origin;
 
-ValueInfoAdapter::ValueInfoAdapter(const GraphAdapter& graph, light::ValueId id)
-    : AdapterBase(kValueInfoKind), graph_(graph), value_(graph.graph().value(id)), id_(id) {}
-
 const TypeInfoAdapter* ValueInfoAdapter::type() const {
   if (value_.type.kind == light::ValueType::Kind::kUnknown) return nullptr;
   std::call_once(type_once_,
@@ -64,7 +61,7 @@ const ValueAdapter* ValueInfoAdapter::initializer() const {
 }
 
 const std::shared_ptr<const light::ExternalData>& ValueInfoAdapter::external() const noexcept {
-  return SourceOf(graph_.offer(), id_).value.external;
+  return graph_.is_alone() ? value_.external : SourceOf(graph_.offer(), id_).value.external;
 }
 
 }  // namespace ort_host

@@ -24,7 +24,8 @@ class ValueInfoAdapter final : public AdapterBase {
     int64_t input;
   };
 
-  ValueInfoAdapter(const GraphAdapter& graph, light::ValueId id);
+  ValueInfoAdapter(const GraphAdapter& graph, light::ValueId id, const light::GraphValue& value)
+      : AdapterBase(kValueInfoKind), graph_(graph), value_(value), id_(id) {}
   ValueInfoAdapter(const ValueInfoAdapter&) = delete;
 
   const GraphAdapter& graph() const noexcept { return graph_; }

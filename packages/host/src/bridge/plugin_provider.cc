@@ -51,8 +51,12 @@ std::string UnusualArgument(const light::Graph& graph, const light::Node& node) 
 }  // namespace
 
 PluginProvider::PluginProvider(EpSelection selection, const SessionOptionsAdapter& options,
-                               std::shared_ptr<SessionScope> scope, std::string model_path)
-    : instance_(std::move(selection), options, std::move(scope)), model_path_(std::move(model_path)) {
+                               std::shared_ptr<SessionScope> scope, std::string model_path, std::size_t& group_count)
+    : instance_(std::move(selection), options, std::move(scope)),
+      model_path_(std::move(model_path)),
+      groups_(instance_, model_path_, group_count) {
+  const std::string* disabled = options.FindConfig("session.disable_model_compile");
+  may_compile_ = disabled == nullptr || *disabled != "1";
   ReadRegistry();
 }
 
@@ -88,7 +92,9 @@ light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
   });
   instance_.Call<&OrtEp::GetCapability>(Lend<OrtGraph>(graph), Lend<OrtEpGraphSupportInfo>(support));
   if (!support.problem().empty()) instance_.Fail(ORT_EP_FAIL, "OrtEp.GetCapability", support.problem());
-  return support.TakeProposals();
+  light::Proposals proposals = support.TakeProposals();
+  for (light::PartitionProposal& group : proposals.partitions) group.name = groups_.NextName(graph.main_graph());
+  return proposals;
 }
 
 std::string PluginProvider::WhyNot(const light::GraphOffer& offer, const light::Node& node) {
@@ -114,10 +120,13 @@ const light::KernelEntry* PluginProvider::FindKernel(const light::Graph& graph, 
   return &entries_[static_cast<std::size_t>(at - kernels.begin())];
 }
 
-std::vector<std::unique_ptr<light::Partition>> PluginProvider::Compile(const light::GraphOffer&,
-                                                                       const std::vector<light::PartitionShape>&) {
-  instance_.Fail(ORT_NOT_IMPLEMENTED, "OrtEp.GetCapability",
-                 "asks for nodes to be fused; compiling providers are not in this version");
+std::vector<std::unique_ptr<light::Partition>> PluginProvider::Compile(
+    const light::GraphOffer& offer, const std::vector<light::PartitionShape>& shapes) {
+  if (!may_compile_) {
+    instance_.Fail(ORT_MODEL_REQUIRES_COMPILATION, "OrtEp.GetCapability",
+                   "asks for nodes to be fused, and session.disable_model_compile is 1");
+  }
+  return groups_.Compile(offer, shapes);
 }
 
 }  // namespace ort_host

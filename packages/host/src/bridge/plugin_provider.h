@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "adapters/kernel_registry.h"
+#include "bridge/compiled_groups.h"
 #include "bridge/ep_instance.h"
 #include "light/execution_provider.h"
 
@@ -17,9 +18,10 @@ namespace ort_host {
 class PluginProvider final : public light::ExecutionProvider {
  public:
   /// @param model_path  as the application gave it; "" for a model from memory
+  /// @param group_count  groups that the providers of the session have made; outlives this
   /// Throws light::Error.
   PluginProvider(EpSelection selection, const SessionOptionsAdapter& options, std::shared_ptr<SessionScope> scope,
-                 std::string model_path);
+                 std::string model_path, std::size_t& group_count);
 
   const EpInstance& instance() const noexcept { return instance_; }
 
@@ -39,6 +41,8 @@ class PluginProvider final : public light::ExecutionProvider {
   std::string model_path_;
   std::unique_ptr<KernelRegistryAdapter> registry_;  // null: it has none
   std::deque<light::KernelEntry> entries_;           // of the registry's kernels, in their order
+  CompiledGroups groups_;
+  bool may_compile_ = true;
 };
 
 }  // namespace ort_host

@@ -30,7 +30,7 @@ void ForAll(const Items& items, Visit&& visit) {
 SessionProviders::SessionProviders(const std::vector<EpSelection>& selections, const SessionOptionsAdapter& options,
                                    const std::shared_ptr<SessionScope>& scope, const std::string& model_path) {
   for (const EpSelection& selection : selections) {
-    providers_.push_back(std::make_unique<PluginProvider>(selection, options, scope, model_path));
+    providers_.push_back(std::make_unique<PluginProvider>(selection, options, scope, model_path, group_count_));
     runs_overlap_ = runs_overlap_ && providers_.back()->instance().runs_concurrently();
   }
 }

@@ -66,6 +66,7 @@ class SessionProviders {
     std::size_t started_ = 0;
   };
 
+  std::size_t group_count_ = 0;
   std::vector<std::unique_ptr<PluginProvider>> providers_;
   std::timed_mutex turn_;
   bool runs_overlap_ = true;

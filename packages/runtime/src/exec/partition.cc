@@ -23,6 +23,14 @@ void ForEachRead(const Node& node, F&& visit) {
   for (const ValueId value : node.captures) visit(value);
 }
 
+/// What a provider takes for a constant initializer: the output of a Constant node is one as well.
+bool IsConstant(const Graph& graph, const GraphValue& value) noexcept {
+  if (value.constant() != nullptr) return true;
+  if (value.producer == kNoNode) return false;
+  const Node& producer = graph.node(value.producer);
+  return producer.op_type == "Constant" && producer.domain.empty();
+}
+
 /// A path that leaves the unit `start` and comes back to it, as labels of nodes.
 std::string PathThroughOutside(const Graph& graph, const std::vector<uint32_t>& unit_of, uint32_t start) {
   std::unordered_map<NodeId, NodeId> came_from;
@@ -90,7 +98,7 @@ PartitionShape Boundary(const Graph& graph, PartitionProposal proposal, const st
       const GraphValue& record = graph.value(value);
       const bool inside = record.producer != kNoNode && unit_of[record.producer] == unit;
       if (inside || !seen.emplace(value, true).second) return;
-      const bool dropped = proposal.drop_constant_initializers && record.constant() != nullptr;
+      const bool dropped = proposal.drop_constant_initializers && IsConstant(graph, record);
       (dropped ? shape.constants : shape.inputs).push_back(value);
     });
     for (const ValueId output : node.outputs) {
