@@ -14,10 +14,11 @@ MODEL = onnx.parser.parse_model(
     '<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Neg (x) }'
 ).SerializeToString()
 
-FLAG, NUMBER, SIZE, TEXT = "flag", "number", "size", "text"
+FLAG, NUMBER, SIZE, TEXT, WORD = "flag", "number", "size", "text", "word"
 OPTIONS = {
     ort.SessionOptions: {
         "allow_onnx_domain_override": FLAG,
+        "broken_groups": WORD,
         "enable_cpu_mem_arena": FLAG,
         "enable_mem_pattern": FLAG,
         "enable_mem_reuse": FLAG,
@@ -51,12 +52,14 @@ WRONG = {
     NUMBER: ["1", None, True, False, 1.5, 1.0, [1], np.float64(1), np.array([1, 2])],
     SIZE: ["1", True, False, 1.5, [1], np.float64(1)],
     TEXT: [None, 1, b"text", ["text"], True],
+    WORD: [None, 1, b"split", ["split"], True],
 }
 OUT_OF_RANGE = {
     FLAG: [],
     NUMBER: [-2, 2**31, 2**70, -(2**70), np.int64(-2)],
     SIZE: [-1, 2**64, 2**70],
     TEXT: ["a\0b", "\ud800"],
+    WORD: ["", "Split", "a\0b", "\ud800"],
 }
 EVERY = [(owner, name, kind) for owner, options in OPTIONS.items() for name, kind in options.items()]
 IDS = [f"{owner.__name__}.{name}" for owner, name, _ in EVERY]
@@ -92,7 +95,13 @@ def test_wrong_types_and_values(owner, name, kind):
 def test_defaults_and_numpy_values_can_be_set(owner, name, kind):
     options = owner()
     default = getattr(options, name)
-    good = {FLAG: [np.bool_(False), 0], NUMBER: [np.int32(0), np.uint8(1)], SIZE: [np.uint64(5), None], TEXT: [""]}
+    good = {
+        FLAG: [np.bool_(False), 0],
+        NUMBER: [np.int32(0), np.uint8(1)],
+        SIZE: [np.uint64(5), None],
+        TEXT: [""],
+        WORD: ["split", "drop", "refuse"],
+    }
     for value in (*good[kind], default):
         setattr(options, name, value)
         assert getattr(options, name) == value

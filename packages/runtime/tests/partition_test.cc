@@ -69,6 +69,26 @@ void BadProposalsAreRefusedByName(const Graph& graph) {
   CHECK(Contains(Refusal(graph, {{"p", {0, 3}}, {"q", {1, 2}}}), "partition 'p': depends on itself"));
 }
 
+void BrokenGroupsAreSplitOrDropped(const Graph& graph) {
+  const auto nodes = [](const std::vector<PartitionProposal>& groups) {
+    std::vector<std::vector<NodeId>> all;
+    for (const PartitionProposal& group : groups) all.push_back(group.nodes);
+    return all;
+  };
+  using Groups = std::vector<std::vector<NodeId>>;
+  std::vector<std::string> notes;
+  CHECK((nodes(MendGroups(graph, {{"p", {0, 2, 3}}}, BrokenGroups::kSplit, notes)) == Groups{{0}, {2, 3}}));
+  CHECK(notes.size() == 1 && Contains(notes[0], "partition 'p' depends on itself") && Contains(notes[0], "into 2"));
+  // What does not depend on the group from outside stays with its first part.
+  CHECK((nodes(MendGroups(graph, {{"p", {4, 1, 0}}}, BrokenGroups::kSplit, notes)) == Groups{{0, 1}, {4}}));
+  CHECK((nodes(MendGroups(graph, {{"p", {0, 1, 2, 4}}}, BrokenGroups::kSplit, notes)) == Groups{{0, 1, 2, 4}}));
+  CHECK(MendGroups(graph, {{"p", {0, 2}}}, BrokenGroups::kDrop, notes).empty());
+  CHECK(MendGroups(graph, {{"p", {0, 2}}}, BrokenGroups::kRefuse, notes).size() == 1);
+  CHECK(notes.size() == 3);
+  const auto parts = MendGroups(graph, {{"p", {0, 2}, true}}, BrokenGroups::kSplit, notes);
+  CHECK(parts[0].name == "p_0" && parts[1].name == "p_1" && parts[1].drop_constant_initializers);
+}
+
 void BoundariesAreInOrder(const Graph& graph) {
   const auto shapes = ValidatePartitions(graph, {{"p", {2, 1}}, {"q", {4}}});
   const auto name = [&](ValueId id) { return graph.value(id).name; };
@@ -131,6 +151,7 @@ int main() {
   operators.Add("Sum", 2, 1, toy::Sum, {}, toy::SameShape);
   const auto graph = light::GraphBuilder(operators.schemas).Build(toy::Diamond());
   toy::BadProposalsAreRefusedByName(*graph);
+  toy::BrokenGroupsAreSplitOrDropped(*graph);
   toy::BoundariesAreInOrder(*graph);
   toy::ConstantsMayBeDropped(operators);
   toy::CompiledPartitionsRunAmongNativeNodes(operators);

@@ -123,6 +123,9 @@ class SessionOptions {
   void set_reference_fallback(bool allow);
   bool reference_fallback() const;
 
+  /// What becomes of a group that a provider proposes and that cannot run as one step.
+  void set_broken_groups(light::BrokenGroups policy);
+  light::BrokenGroups broken_groups() const;
   /// Refuses a provider that prefers another layout than the model's.
   void set_strict_layout(bool strict);
   bool strict_layout() const;

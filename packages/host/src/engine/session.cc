@@ -130,6 +130,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
   config.memory_limit_bytes = options.memory_limit_bytes;
   config.schemas = &custom_ops_->schemas();
   config.sources.providers = providers_->AsSources();
+  config.sources.broken_groups = options.broken_groups;
   config.sources.overrides = &custom_ops_->overrides();
   config.sources.custom = &custom_ops_->kernels();
   if (options.reference_fallback) config.sources.fallback = ReferenceKernels;

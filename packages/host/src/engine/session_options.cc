@@ -85,6 +85,15 @@ bool SessionOptions::GetConfigEntry(const std::string& key, std::string* value) 
   return true;
 }
 
+void SessionOptions::set_broken_groups(light::BrokenGroups policy) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.broken_groups = policy;
+}
+light::BrokenGroups SessionOptions::broken_groups() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.broken_groups;
+}
+
 void SessionOptions::set_strict_layout(bool strict) {
   std::lock_guard lock(impl_->mutex);
   impl_->state.strict_layout = strict;

@@ -260,6 +260,11 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
 
     vector[SupportRow] SupportMatrix() except +RaiseHostError
 
+    cdef enum class BrokenGroups "light::BrokenGroups":
+        kRefuse
+        kSplit
+        kDrop
+
     cdef cppclass CppSessionOptions "ort_host::SessionOptions":
         CppSessionOptions() except +RaiseHostError
         void set_intra_op_threads(int threads) except +RaiseHostError
@@ -272,6 +277,8 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         void set_allow_onnx_domain_override(cbool allow) except +RaiseHostError
         void set_reference_fallback(cbool allow) except +RaiseHostError
         cbool reference_fallback() except +RaiseHostError
+        void set_broken_groups(BrokenGroups policy) except +RaiseHostError
+        BrokenGroups broken_groups() except +RaiseHostError
         void set_strict_layout(cbool strict) except +RaiseHostError
         cbool strict_layout() except +RaiseHostError
         cbool has_providers() except +RaiseHostError

@@ -37,6 +37,7 @@ class SessionOptions:
     logid: str
     allow_onnx_domain_override: bool
     reference_fallback: bool
+    broken_groups: str
     strict_layout: bool
     def has_providers(self) -> bool: ...
     def _without_providers(self) -> SessionOptions: ...

@@ -277,7 +277,7 @@ def get_ep_devices() -> list[OrtEpDevice]:
 
 def add_synthetic_hardware_device(
     *,
-    device_type: OrtHardwareDeviceType | int,
+    device_type: OrtHardwareDeviceType | int | str,
     vendor_id: int = 0,
     vendor: str = "",
     device_id: int = 0,
@@ -289,8 +289,8 @@ def add_synthetic_hardware_device(
 
     Parameters
     ----------
-    device_type : OrtHardwareDeviceType
-        CPU, GPU or NPU.
+    device_type : OrtHardwareDeviceType or str
+        CPU, GPU or NPU, by name too.
     vendor_id, device_id : int
         Numbers of 32 bits.
     vendor : str
@@ -307,7 +307,7 @@ def add_synthetic_hardware_device(
     """
     entries = {text("metadata", key): text("metadata", value) for key, value in dict(metadata or {}).items()}
     _host.add_synthetic_hardware_device(
-        integer("device_type", device_type, 0, 2),
+        integer("device_type", {"CPU": 0, "GPU": 1, "NPU": 2}.get(device_type, device_type), 0, 2),  # type: ignore[call-overload]
         integer("vendor_id", vendor_id, 0, 2**32 - 1),
         text("vendor", vendor),
         integer("device_id", device_id, 0, 2**32 - 1),

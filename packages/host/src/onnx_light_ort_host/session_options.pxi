@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Included by _host.pyx: what sessions are made with.
 
+BROKEN_GROUPS = ("refuse", "split", "drop")  # as light::BrokenGroups counts them
+
+
 cdef vector[pair[string, string]] entries_of(dict items):
     """Returns text by text as UTF-8."""
     cdef vector[pair[string, string]] entries
@@ -78,6 +81,16 @@ cdef class SessionOptions:
     @reference_fallback.setter
     def reference_fallback(self, value):
         self.native.get().set_reference_fallback(flag("reference_fallback", value))
+
+    @property
+    def broken_groups(self):
+        return BROKEN_GROUPS[<int> self.native.get().broken_groups()]
+
+    @broken_groups.setter
+    def broken_groups(self, value):
+        if readable_text("broken_groups", value) not in BROKEN_GROUPS:
+            raise InvalidArgument(f"broken_groups: expected one of {list(BROKEN_GROUPS)}, got {value!r}")
+        self.native.get().set_broken_groups(<engine.BrokenGroups> <int> BROKEN_GROUPS.index(value))
 
     @property
     def strict_layout(self):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct AssignmentSources {
   const KernelRegistry* native = nullptr;
   const KernelRegistry* custom = nullptr;
   const KernelRegistry* (*fallback)() = nullptr;  ///< called only when there is a node that none before it takes
+  BrokenGroups broken_groups = BrokenGroups::kRefuse;
+  std::function<void(const std::string&)> warn = {};  ///< gets a line for each group that is split or dropped
 };
 
 /// Assigns every node, those of subgraphs included. Each provider in turn sees all graphs, inner ones first; it is not

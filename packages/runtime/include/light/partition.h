@@ -27,6 +27,18 @@ struct PartitionShape {
   std::vector<ValueId> outputs;    ///< used outside or graph outputs, in the order they are produced
 };
 
+/// What becomes of a group that nobody can run as one step, because its nodes depend on each other through nodes
+/// outside of it.
+enum class BrokenGroups : uint8_t {
+  kRefuse,  ///< an error of ValidatePartitions
+  kSplit,   ///< the nodes before, between and after those outside become groups of their own
+  kDrop,    ///< the provider does not get these nodes
+};
+
+/// Splits or drops such groups; each is judged by itself. `notes` gets a line for each, naming the nodes.
+std::vector<PartitionProposal> MendGroups(const Graph& graph, std::vector<PartitionProposal> proposals,
+                                          BrokenGroups policy, std::vector<std::string>& notes);
+
 /// Checks proposals against the graph and each other and works out their boundaries. Nothing is changed.
 /// Throws Error (kInvalidGraph), naming the nodes: a node that the graph does not have, an empty proposal, one node
 /// twice, overlap, a cycle through a node outside (with the path) or through other proposals.

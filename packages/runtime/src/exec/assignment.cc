@@ -33,8 +33,9 @@ bool IsTaken(const Assignment& assignment, NodeId id) noexcept { return !assignm
 /// Asks one provider about one graph and takes its proposals over.
 class Question {
  public:
-  Question(const GraphOffer& offer, ExecutionProvider& provider, Assignment& assignment)
-      : offer_(offer), provider_(provider), assignment_(assignment) {}
+  Question(const GraphOffer& offer, ExecutionProvider& provider, const AssignmentSources& sources,
+           Assignment& assignment)
+      : offer_(offer), provider_(provider), sources_(sources), assignment_(assignment) {}
 
   void Ask() {
     Proposals proposals = provider_.Propose(offer_);
@@ -42,7 +43,12 @@ class Question {
     for (const PartitionProposal& proposal : proposals.partitions) {
       for (const NodeId id : proposal.nodes) RefuseTaken(id);
     }
-    TakePartitions(ValidatePartitions(offer_.graph, std::move(proposals.partitions)));
+    std::vector<std::string> notes;
+    auto groups = MendGroups(offer_.graph, std::move(proposals.partitions), sources_.broken_groups, notes);
+    for (const std::string& note : notes) {
+      if (sources_.warn) sources_.warn("execution provider " + provider_.name() + ": " + note);
+    }
+    TakePartitions(ValidatePartitions(offer_.graph, std::move(groups)));
     for (const NodeId id : single) TakeNode(id);
     for (NodeAssignment& node : assignment_.nodes) {
       if (node.provider == provider_.name()) continue;
@@ -103,19 +109,21 @@ class Question {
 
   const GraphOffer& offer_;
   ExecutionProvider& provider_;
+  const AssignmentSources& sources_;
   Assignment& assignment_;
 };
 
 /// Asks about the bodies of nodes that nobody has, then about the graph.
-void AskInnerFirst(const GraphOffer& offer, ExecutionProvider& provider, Assignment& assignment) {
+void AskInnerFirst(const GraphOffer& offer, ExecutionProvider& provider, const AssignmentSources& sources,
+                   Assignment& assignment) {
   for (const Node& node : offer.graph.nodes()) {
     if (IsTaken(assignment, node.id)) continue;
     for (std::size_t i = 0; i < node.subgraphs.size(); ++i) {
       Assignment& body = assignment.bodies[node.id][i];
-      AskInnerFirst({*node.subgraphs[i].graph, body, &offer, node.id}, provider, body);
+      AskInnerFirst({*node.subgraphs[i].graph, body, &offer, node.id}, provider, sources, body);
     }
   }
-  if (!offer.graph.nodes().empty()) Question(offer, provider, assignment).Ask();
+  if (!offer.graph.nodes().empty()) Question(offer, provider, sources, assignment).Ask();
 }
 
 struct SingleNodeSource {
@@ -177,7 +185,8 @@ void AssignRest(const Graph& graph, const AssignmentSources& sources, Assignment
 
 Assignment AssignNodes(const Graph& graph, const AssignmentSources& sources) {
   Assignment assignment = NobodysYet(graph);
-  for (ExecutionProvider* provider : sources.providers) AskInnerFirst({graph, assignment}, *provider, assignment);
+  for (ExecutionProvider* provider : sources.providers)
+    AskInnerFirst({graph, assignment}, *provider, sources, assignment);
   AssignRest(graph, sources, assignment);
   return assignment;
 }

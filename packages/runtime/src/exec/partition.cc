@@ -2,6 +2,7 @@
 #include "light/partition.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "exec/units.h"
@@ -60,6 +61,36 @@ std::string PathThroughOutside(const Graph& graph, const std::vector<uint32_t>& 
   return "";
 }
 
+/// The group in parts that can run one after another. A node goes into the part after those on whose nodes it depends
+/// through nodes outside the group. A group that can run as one step stays whole.
+std::vector<PartitionProposal> SplitByStage(const Graph& graph, const PartitionProposal& proposal) {
+  std::vector<bool> is_inside(graph.nodes().size(), false);
+  for (const NodeId id : proposal.nodes) {
+    if (id < is_inside.size()) is_inside[id] = true;
+  }
+  constexpr std::size_t kBefore = 0;  // does not depend on the group; inside, stages count from 1
+  std::vector<std::size_t> stage(graph.nodes().size(), kBefore);
+  std::map<std::size_t, PartitionProposal> parts;
+  for (const Node& node : graph.nodes()) {
+    std::size_t& own = stage[node.id];
+    if (is_inside[node.id]) own = 1;
+    ForEachRead(node, [&](ValueId value) {
+      const NodeId producer = graph.value(value).producer;
+      if (producer == kNoNode || stage[producer] == kBefore) return;
+      const bool comes_back = is_inside[node.id] && !is_inside[producer];
+      own = std::max(own, stage[producer] + (comes_back ? 1 : 0));
+    });
+    if (is_inside[node.id]) parts[own].nodes.push_back(node.id);
+  }
+  std::vector<PartitionProposal> split;
+  for (auto& [number, part] : parts) {
+    part.name = proposal.name + (parts.size() > 1 ? "_" + std::to_string(split.size()) : "");
+    part.drop_constant_initializers = proposal.drop_constant_initializers;
+    split.push_back(std::move(part));
+  }
+  return split;
+}
+
 void CheckMembership(const Graph& graph, const std::vector<PartitionProposal>& proposals,
                      std::vector<uint32_t>& unit_of) {
   constexpr uint32_t kFree = ~uint32_t{0};
@@ -114,6 +145,26 @@ PartitionShape Boundary(const Graph& graph, PartitionProposal proposal, const st
 }
 
 }  // namespace
+
+std::vector<PartitionProposal> MendGroups(const Graph& graph, std::vector<PartitionProposal> proposals,
+                                          BrokenGroups policy, std::vector<std::string>& notes) {
+  if (policy == BrokenGroups::kRefuse) return proposals;
+  std::vector<PartitionProposal> mended;
+  for (PartitionProposal& proposal : proposals) {
+    std::vector<PartitionProposal> parts = SplitByStage(graph, proposal);
+    if (parts.size() <= 1) {
+      mended.push_back(std::move(proposal));
+      continue;
+    }
+    const bool splits = policy == BrokenGroups::kSplit;
+    std::string nodes;
+    for (const NodeId id : proposal.nodes) nodes += (nodes.empty() ? "" : ", ") + graph.node(id).Label();
+    notes.push_back("partition '" + proposal.name + "' depends on itself through nodes outside it and is " +
+                    (splits ? "split into " + std::to_string(parts.size()) : std::string("dropped")) + ": " + nodes);
+    if (splits) mended.insert(mended.end(), parts.begin(), parts.end());
+  }
+  return mended;
+}
 
 std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<PartitionProposal> proposals) {
   std::vector<uint32_t> unit_of;

@@ -73,6 +73,7 @@ Session::Session(ModelDef model, const SessionConfig& config) : budget_(config.m
   auto graph = GraphBuilder(schemas, {config.warn}).Build(std::move(model));
   AssignmentSources sources = config.sources;
   if (sources.native == nullptr) sources.native = &NativeKernels();
+  if (!sources.warn) sources.warn = config.warn;
   Assignment assignment = AssignNodes(*graph, sources);
   program_ = Program::Lower(std::move(graph), std::move(assignment), {&budget_});
   pool_ = AcquirePool(config.intra_op_threads);
