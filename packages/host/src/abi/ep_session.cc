@@ -5,6 +5,7 @@
 #include "adapters/graph_support.h"
 #include "adapters/kernel_info.h"
 #include "adapters/node_compute_context.h"
+#include "adapters/session_options.h"
 
 namespace ort_host::abi {
 namespace {
@@ -56,6 +57,20 @@ OrtStatus* ORT_API_CALL EpGraphSupportInfo_LookUpKernel(OrtEpGraphSupportInfo* g
   });
 }
 
+// --- What an application gives beside the model
+
+OrtStatus* ORT_API_CALL SessionOptionsGetWeightlessSourceModelBuffer(const OrtSessionOptions* session_options,
+                                                                     const void** source_model_data,
+                                                                     size_t* source_model_data_length) noexcept {
+  return Guard("SessionOptionsGetWeightlessSourceModelBuffer", [&] {
+    Borrow(session_options);
+    const auto data = Out(source_model_data, "source_model_data");
+    const auto length = Out(source_model_data_length, "source_model_data_length");
+    data = static_cast<const void*>(nullptr);  // an application of this host has no way to give one
+    length = 0;
+  });
+}
+
 // --- Groups and kernels of a provider
 
 const char* ORT_API_CALL NodeComputeContext_NodeName(const OrtNodeComputeContext* context) noexcept {
@@ -82,6 +97,7 @@ void FillEpSession(OrtEpApi& table) noexcept {
   table.EpGraphSupportInfo_AddNodesToFuse = EpGraphSupportInfo_AddNodesToFuse;
   table.EpGraphSupportInfo_AddSingleNode = EpGraphSupportInfo_AddSingleNode;
   table.EpGraphSupportInfo_LookUpKernel = EpGraphSupportInfo_LookUpKernel;
+  table.SessionOptionsGetWeightlessSourceModelBuffer = SessionOptionsGetWeightlessSourceModelBuffer;
   table.NodeComputeContext_NodeName = NodeComputeContext_NodeName;
   table.KernelInfo_GetEp = KernelInfo_GetEp;
 }

@@ -39,8 +39,8 @@ GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& mo
   }
 }
 
-GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path)
-    : GraphAdapter(offer, model_path, offer.graph.name(), Kind::kWhole, BoundaryOf(offer.graph)) {}
+GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, const HidesNode& hides)
+    : GraphAdapter(offer, model_path, offer.graph.name(), Kind::kWhole, BoundaryOf(offer.graph, hides)) {}
 
 GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, const NodeAdapter& parent)
     : GraphAdapter(offer, model_path, offer.graph.name(), Kind::kWhole, BoundaryOf(offer.graph), &parent) {}

@@ -56,7 +56,8 @@ class GraphAdapter final : public AdapterBase {
  public:
   /// @param offer  outlives the adapter
   /// @param model_path  as the application gave it, outlives the adapter; "" for a model from memory
-  GraphAdapter(const light::GraphOffer& offer, const std::string& model_path);
+  /// @param hides  nodes that the provider is not to see, may be null
+  GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, const HidesNode& hides = nullptr);
   /// The body of a node.
   GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, const NodeAdapter& parent);
   GraphAdapter(const GraphAdapter&) = delete;

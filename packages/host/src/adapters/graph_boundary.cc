@@ -90,6 +90,21 @@ std::vector<ValueId> UsedInitializers(const light::Graph& graph, std::span<const
   return found;
 }
 
+/// Removes strings that no node of the boundary touches.
+void HideStrings(const light::Graph& graph, GraphBoundary& boundary) {
+  std::unordered_set<ValueId> touched;
+  for (const NodeId id : boundary.nodes) {
+    ForEachRead(graph.node(id), [&](ValueId value) { touched.insert(value); });
+    touched.insert(graph.node(id).outputs.begin(), graph.node(id).outputs.end());
+  }
+  for (auto* values : {&boundary.inputs, &boundary.outputs, &boundary.initializers}) {
+    std::erase_if(*values, [&](ValueId id) {
+      const light::ValueType& type = graph.value(id).type;
+      return type.is_tensor() && type.element == light::ElementType::kString && !touched.contains(id);
+    });
+  }
+}
+
 }  // namespace
 
 bool IsConstantNode(const light::Node& node) noexcept { return ConstantAttribute(node) != nullptr; }
@@ -119,14 +134,14 @@ bool IsConstant(const light::GraphOffer& offer, ValueId id) noexcept {
   return IsInitializer(source.graph, source.value) && !source.value.is_overridable;
 }
 
-GraphBoundary BoundaryOf(const light::Graph& graph) {
+GraphBoundary BoundaryOf(const light::Graph& graph, const HidesNode& hides) {
   GraphBoundary boundary;
   boundary.inputs = graph.inputs();
   boundary.outputs = graph.outputs();
   boundary.initializers = graph.initializers();
   for (const light::Node& node : graph.nodes()) {
     if (!IsConstantNode(node)) {
-      boundary.nodes.push_back(node.id);
+      if (hides == nullptr || !hides(node)) boundary.nodes.push_back(node.id);
     } else if (node.outputs[0] != kNoValue) {
       boundary.initializers.push_back(node.outputs[0]);
     }
@@ -136,6 +151,7 @@ GraphBoundary BoundaryOf(const light::Graph& graph) {
   if (graph.model().ir_version < 4) {
     boundary.inputs.insert(boundary.inputs.end(), graph.initializers().begin(), graph.initializers().end());
   }
+  if (hides != nullptr) HideStrings(graph, boundary);
   return boundary;
 }
 

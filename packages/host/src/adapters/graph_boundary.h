@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,8 +22,11 @@ struct GraphBoundary {
 /// for constants in initializers alone.
 bool IsConstantNode(const light::Node& node) noexcept;
 
+using HidesNode = std::function<bool(const light::Node&)>;
+
 /// The whole graph without its Constant nodes.
-GraphBoundary BoundaryOf(const light::Graph& graph);
+/// @param hides  nodes that the provider is not to see, may be null; strings that only such nodes touch go with them
+GraphBoundary BoundaryOf(const light::Graph& graph, const HidesNode& hides = nullptr);
 /// Some nodes as a graph of their own, listed in any order. Constants, those of graphs further out too, are no inputs;
 /// inputs are in the order of first use, inputs of the graph at the places that they have there.
 GraphBoundary BoundaryOfNodes(const light::GraphOffer& offer, std::span<const light::NodeId> nodes);

@@ -11,8 +11,6 @@ const light::Node* GraphSupportAdapter::Admit(const NodeAdapter& node, std::stri
   proposed_.resize(graph_.graph().nodes().size());
   if (&node.graph().graph() != &graph_.graph()) {  // one graph is behind its views as well
     why = label + " is not of the graph that was asked about";
-  } else if (const std::string& owner = graph_.offer().assignment.nodes[found.id].provider; !owner.empty()) {
-    why = label + " belongs to " + owner + " already";
   } else if (proposed_[found.id]) {
     why = label + " is proposed twice";
   }

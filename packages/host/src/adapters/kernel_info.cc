@@ -32,11 +32,11 @@ KernelContent::KernelContent(const light::KernelInfo& info, std::shared_ptr<Sess
   }
 }
 
-KernelContent::KernelContent(const light::Graph& graph, const light::PartitionShape& shape,
+KernelContent::KernelContent(const light::Graph& graph, const light::PartitionShape& shape, const std::string& provider,
                              std::shared_ptr<SessionScope> session, std::string library_path)
     : scope(std::move(session)),
       library(std::move(library_path)),
-      label("partition '" + shape.proposal.name + "' of " + library),
+      label("partition '" + shape.proposal.name + "' of " + provider + " of " + library),
       node_name(shape.proposal.name) {
   const auto describe = [&](const std::vector<light::ValueId>& values, std::vector<Argument>& arguments) {
     for (const light::ValueId id : values) {

@@ -22,9 +22,9 @@ struct KernelContent {
   };
 
   KernelContent(const light::KernelInfo& info, std::shared_ptr<SessionScope> session, std::string library_path);
-  /// Of a group of nodes, which has no attributes and no constants.
-  KernelContent(const light::Graph& graph, const light::PartitionShape& shape, std::shared_ptr<SessionScope> session,
-                std::string library_path);
+  /// Of a group of nodes that `provider` runs, which has no attributes and no constants.
+  KernelContent(const light::Graph& graph, const light::PartitionShape& shape, const std::string& provider,
+                std::shared_ptr<SessionScope> session, std::string library_path);
 
   std::shared_ptr<SessionScope> scope;
   const OrtEp* ep = nullptr;  ///< of a kernel of a plugin EP

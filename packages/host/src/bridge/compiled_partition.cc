@@ -27,9 +27,7 @@ void Require(const EpInstance& instance, const OrtNodeComputeInfo* info) {
 class CompiledPartition final : public light::Partition {
  public:
   CompiledPartition(OrtNodeComputeInfo* info, std::shared_ptr<const KernelContent> content)
-      : info_(info),
-        compute_(info->Compute),
-        run_(std::move(content), kCompute, {}) {}
+      : info_(info), compute_(info->Compute), run_(std::move(content), kCompute, {}) {}
 
   ~CompiledPartition() override {
     if (state_ == nullptr) return;
@@ -78,7 +76,7 @@ std::unique_ptr<light::Partition> MakeCompiledPartition(const EpInstance& instan
   Require<&OrtNodeComputeInfo::CreateState>(instance, info);
   Require<&OrtNodeComputeInfo::Compute>(instance, info);
   Require<&OrtNodeComputeInfo::ReleaseState>(instance, info);
-  auto content = std::make_shared<KernelContent>(graph, shape, instance.scope(),
+  auto content = std::make_shared<KernelContent>(graph, shape, instance.name(), instance.scope(),
                                                  instance.selection().library->path());
   return std::make_unique<CompiledPartition>(info, std::move(content));
 }

@@ -34,6 +34,25 @@ light::KernelEntry MakeEntry(const EpInstance& instance, const RegisteredKernel&
   return entry;
 }
 
+bool IsText(const light::ValueType& type) noexcept {
+  return type.is_tensor() && type.element == light::ElementType::kString;
+}
+
+/// True if the node, or one in its bodies, reads or makes strings.
+bool TouchesText(const light::Graph& graph, const light::Node& node) {
+  for (const auto* values : {&node.inputs, &node.outputs, &node.captures}) {
+    const bool found = std::any_of(values->begin(), values->end(), [&](light::ValueId id) {
+      return id != light::kNoValue && IsText(graph.value(id).type);
+    });
+    if (found) return true;
+  }
+  return std::any_of(node.subgraphs.begin(), node.subgraphs.end(), [](const light::Subgraph& body) {
+    const auto& nodes = body.graph->nodes();
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](const light::Node& inner) { return TouchesText(*body.graph, inner); });
+  });
+}
+
 /// The first argument that is no tensor of numbers, as `input 'x' is tensor(string)`; "" if there is none. Providers
 /// tend to leave such nodes alone.
 std::string UnusualArgument(const light::Graph& graph, const light::Node& node) {
@@ -41,7 +60,7 @@ std::string UnusualArgument(const light::Graph& graph, const light::Node& node) 
     for (const light::ValueId id : *values) {
       if (id == light::kNoValue) continue;
       const light::GraphValue& value = graph.value(id);
-      if (value.type.is_tensor() && value.type.element != light::ElementType::kString) continue;
+      if (value.type.is_tensor() && !IsText(value.type)) continue;
       return what + value.name + "' is " + value.type.ToString();
     }
   }
@@ -80,8 +99,14 @@ const RegisteredKernel* PluginProvider::Find(const light::Graph& graph, const li
   return nullptr;
 }
 
+/// Providers that have no use for strings claim their nodes and fail, or end the process. Who wants them says so with a
+/// kernel.
+bool PluginProvider::IsHidden(const light::Graph& graph, const light::Node& node) const {
+  return TouchesText(graph, node) && Find(graph, node, nullptr) == nullptr;
+}
+
 light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
-  const GraphAdapter graph(offer, model_path_);
+  const GraphAdapter graph(offer, model_path_, [&](const light::Node& node) { return IsHidden(offer.graph, node); });
   if (graph.nodes().empty()) return {};  // constants alone
   GraphSupportAdapter support(graph, [&](const NodeAdapter& node) -> const OrtKernelDef* {
     // A node that somebody has is looked up under the name of who has it.
@@ -99,6 +124,7 @@ light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
 
 std::string PluginProvider::WhyNot(const light::GraphOffer& offer, const light::Node& node) {
   if (IsConstantNode(node)) return "sees its value as an initializer, not the node";
+  if (IsHidden(offer.graph, node)) return "was not shown the node, which has strings, as it has no kernel for it";
   std::string why;
   const bool has_kernel = Find(offer.graph, node, &why) != nullptr;
   std::string reason = "did not propose the node";

@@ -35,6 +35,7 @@ class PluginProvider final : public light::ExecutionProvider {
  private:
   /// Copies the provider's kernels.
   void ReadRegistry();
+  bool IsHidden(const light::Graph& graph, const light::Node& node) const;
   const RegisteredKernel* Find(const light::Graph& graph, const light::Node& node, std::string* why) const;
 
   EpInstance instance_;

@@ -275,6 +275,12 @@ def get_ep_devices() -> list[OrtEpDevice]:
     return _host.ep_devices()
 
 
+def hardware_type(value: object) -> int:
+    """Returns the number of a kind of hardware."""
+    names = ("CPU", "GPU", "NPU")
+    return names.index(value) if isinstance(value, str) and value in names else integer("device_type", value, 0, 2)
+
+
 def add_synthetic_hardware_device(
     *,
     device_type: OrtHardwareDeviceType | int | str,
@@ -307,7 +313,7 @@ def add_synthetic_hardware_device(
     """
     entries = {text("metadata", key): text("metadata", value) for key, value in dict(metadata or {}).items()}
     _host.add_synthetic_hardware_device(
-        integer("device_type", {"CPU": 0, "GPU": 1, "NPU": 2}.get(device_type, device_type), 0, 2),  # type: ignore[call-overload]
+        hardware_type(device_type),
         integer("vendor_id", vendor_id, 0, 2**32 - 1),
         text("vendor", vendor),
         integer("device_id", device_id, 0, 2**32 - 1),

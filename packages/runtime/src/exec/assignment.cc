@@ -40,10 +40,8 @@ class Question {
   void Ask() {
     Proposals proposals = provider_.Propose(offer_);
     std::vector<NodeId> single = std::move(proposals.nodes);
-    for (const PartitionProposal& proposal : proposals.partitions) {
-      for (const NodeId id : proposal.nodes) RefuseTaken(id);
-    }
     std::vector<std::string> notes;
+    std::erase_if(proposals.partitions, [&](const PartitionProposal& group) { return ReachesTaken(group, notes); });
     auto groups = MendGroups(offer_.graph, std::move(proposals.partitions), sources_.broken_groups, notes);
     for (const std::string& note : notes) {
       if (sources_.warn) sources_.warn("execution provider " + provider_.name() + ": " + note);
@@ -63,9 +61,15 @@ class Question {
     throw Error(code, "execution provider " + provider_.name() + ": " + what);
   }
 
-  void RefuseTaken(NodeId id) const {
-    if (id >= assignment_.nodes.size() || !IsTaken(assignment_, id)) return;
-    Refuse("node " + offer_.graph.node(id).Label() + " belongs to " + assignment_.nodes[id].provider + " already");
+  /// Whoever asks first has a node; providers need not look who that was.
+  bool ReachesTaken(const PartitionProposal& group, std::vector<std::string>& notes) const {
+    for (const NodeId id : group.nodes) {
+      if (id >= assignment_.nodes.size() || !IsTaken(assignment_, id)) continue;
+      notes.push_back("partition '" + group.name + "' is left out: node " + offer_.graph.node(id).Label() +
+                      " belongs to " + assignment_.nodes[id].provider + " already");
+      return true;
+    }
+    return false;
   }
 
   void TakePartitions(std::vector<PartitionShape> shapes) {
@@ -86,7 +90,7 @@ class Question {
 
   void TakeNode(NodeId id) {
     if (id >= assignment_.nodes.size()) Refuse("node id " + std::to_string(id) + " is not in the graph");
-    RefuseTaken(id);
+    if (IsTaken(assignment_, id)) return;
     std::string why;
     const Node& node = offer_.graph.node(id);
     const KernelEntry* entry = provider_.FindKernel(offer_.graph, node, &why);
