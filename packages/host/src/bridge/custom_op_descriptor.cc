@@ -253,10 +253,11 @@ CustomOpDescriptor ReadCustomOp(const OrtCustomOp& op, const std::string& domain
 }
 
 CustomOpDescriptor InspectCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
-                                   std::shared_ptr<LoadedLibrary> library, std::string& problem) {
+                                   std::shared_ptr<LoadedLibrary> library, std::string& problem,
+                                   const std::string& provider) {
   CustomOpDescriptor descriptor = NewDescriptor(op, domain, position, std::move(library));
   try {
-    ReadAll(op, descriptor);
+    ReadAll(op, descriptor, provider);
   } catch (const StatusError& error) {
     problem = error.what();
   }

@@ -74,6 +74,7 @@ CustomOpDescriptor ReadCustomOp(const OrtCustomOp& op, const std::string& domain
 
 /// As ReadCustomOp, for a report: what is wrong goes to `problem`, and the descriptor holds what was read before.
 CustomOpDescriptor InspectCustomOp(const OrtCustomOp& op, const std::string& domain, std::size_t position,
-                                   std::shared_ptr<LoadedLibrary> library, std::string& problem);
+                                   std::shared_ptr<LoadedLibrary> library, std::string& problem,
+                                   const std::string& provider = "");
 
 }  // namespace ort_host

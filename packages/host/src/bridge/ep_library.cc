@@ -108,6 +108,16 @@ EpLibrary::EpLibrary(std::string name, const std::string& path)
   }
 }
 
+std::vector<std::string> EpLibrary::FactoriesWithoutDevices() const {
+  std::vector<std::string> names;
+  for (const FactoryPtr& factory : factories_) {
+    const bool has_device = std::any_of(devices_.begin(), devices_.end(),
+                                        [&](const auto& device) { return device->factory() == factory.get(); });
+    if (!has_device) names.emplace_back(ort_abi::Call<&OrtEpFactory::GetName, HostStatus>(factory.get()));
+  }
+  return names;
+}
+
 void EpLibrary::CreateFactories() {
   Answer<OrtEpFactory> answer;
   try {

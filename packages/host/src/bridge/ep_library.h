@@ -37,6 +37,8 @@ class EpLibrary {
   const std::string& path() const noexcept { return library_->path(); }
   const std::shared_ptr<LoadedLibrary>& library() const noexcept { return library_; }
   const std::vector<std::unique_ptr<EpDeviceAdapter>>& devices() const noexcept { return devices_; }
+  /// Names of those that can use nothing of this machine.
+  std::vector<std::string> FactoriesWithoutDevices() const;
 
  private:
   struct FactoryDeleter {

@@ -24,6 +24,8 @@ class PluginProvider final : public light::ExecutionProvider {
                  std::string model_path, std::size_t& group_count);
 
   const EpInstance& instance() const noexcept { return instance_; }
+  /// Null if it registers no kernels.
+  const KernelRegistryAdapter* registry() const noexcept { return registry_.get(); }
 
   const std::string& name() const noexcept override { return instance_.name(); }
   light::Proposals Propose(const light::GraphOffer& offer) override;

@@ -47,14 +47,38 @@ struct OperatorReport {
   std::string problem;  ///< which rule it breaks; a session with it fails. What comes after it was not read
 };
 
+/// One kernel that an execution provider registers.
+struct KernelReport {
+  std::string domain;
+  std::string op_type;
+  int since_version = 1;
+  int end_version = -1;                                    ///< -1: none given, which matches the first alone
+  std::vector<std::pair<std::string, std::string>> types;  ///< by type parameter: `tensor(float), tensor(double)`
+  std::string provider;                                    ///< that it is for
+  std::vector<std::pair<int, int>> may_inplace;
+  std::vector<std::pair<int, int>> aliases;
+};
+
+/// One execution provider that a library offers.
+struct ProviderReport {
+  std::string name;
+  std::string vendor;
+  std::string version;
+  std::vector<std::string> devices;  ///< as `CPU Intel`; none: it cannot be used on this machine
+  std::vector<std::pair<std::string, std::string>> options;  ///< and their defaults
+  std::vector<KernelReport> kernels;
+  std::string problem;  ///< why no provider could be created; "" if one was, or if there is no device
+};
+
 /// What a library registers.
 struct RegistrationReport {
   std::vector<uint32_t> api_versions;  ///< it has asked for, in that order
   std::vector<OperatorReport> operators;
+  std::vector<ProviderReport> providers;
   std::string failed_because;  ///< "" if the registration succeeded
 };
-/// Loads the library and runs its RegisterCustomOps, without a session; what it registered is dropped again. Throws
-/// HostError if it cannot be loaded.
+/// Loads the library and runs those of RegisterCustomOps and CreateEpFactories that it exports, without a model; what
+/// it registered is dropped again, and providers are created and released. Throws HostError if it cannot be loaded.
 RegistrationReport InspectRegistration(const std::string& path);
 
 }  // namespace ort_host

@@ -32,7 +32,14 @@ from .errors import (
     OrtHostError,
     RuntimeException,
 )
-from .library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
+from .library_report import (
+    ArgumentReport,
+    KernelReport,
+    LibraryReport,
+    OperatorReport,
+    ProviderReport,
+    RegistrationReport,
+)
 from .options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, SessionOptions
 from .process import (
     accepted_api_versions,
@@ -74,6 +81,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidGraph",
     "InvalidProtobuf",
+    "KernelReport",
     "LibraryReport",
     "LoadPolicy",
     "ModelLoadCanceled",
@@ -91,6 +99,7 @@ __all__ = [
     "OrtHardwareDevice",
     "OrtHardwareDeviceType",
     "OrtHostError",
+    "ProviderReport",
     "RegistrationReport",
     "RunOptions",
     "RuntimeException",

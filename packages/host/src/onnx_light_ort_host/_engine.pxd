@@ -207,9 +207,29 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[pair[int, int]] aliases
         string problem
 
+    cdef cppclass KernelReport:
+        string domain
+        string op_type
+        int since_version
+        int end_version
+        vector[pair[string, string]] types
+        string provider
+        vector[pair[int, int]] may_inplace
+        vector[pair[int, int]] aliases
+
+    cdef cppclass ProviderReport:
+        string name
+        string vendor
+        string version
+        vector[string] devices
+        vector[pair[string, string]] options
+        vector[KernelReport] kernels
+        string problem
+
     cdef cppclass RegistrationReport:
         vector[uint32_t] api_versions
         vector[OperatorReport] operators
+        vector[ProviderReport] providers
         string failed_because
 
     vector[uint32_t] AcceptedApiVersions() except +RaiseHostError

@@ -40,7 +40,8 @@ from onnx_light_ort_host.arguments import flag, integer
 from onnx_light_ort_host.arguments import text as readable_text
 from onnx_light_ort_host.ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, Provider
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError
-from onnx_light_ort_host.library_report import ArgumentReport, LibraryReport, OperatorReport, RegistrationReport
+from onnx_light_ort_host.library_report import (
+    ArgumentReport, KernelReport, LibraryReport, OperatorReport, ProviderReport, RegistrationReport)
 from onnx_light_ort_host.records import (
     Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow, TestedLibrary)
 

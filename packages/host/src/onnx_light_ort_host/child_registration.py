@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from .errors import BY_CODE, OrtHostError
-from .library_report import ArgumentReport, OperatorReport, RegistrationReport
+from .library_report import ArgumentReport, KernelReport, OperatorReport, ProviderReport, RegistrationReport
 from .process import inspect_library
 
 TYPE_CHECKING = False
@@ -24,6 +24,16 @@ def operator_of(fields: dict[str, Any]) -> OperatorReport:
     arguments = {side: [ArgumentReport(*item.values()) for item in fields[side]] for side in ("inputs", "outputs")}
     pairs = {kind: [(i, o) for i, o in fields[kind]] for kind in ("may_inplace", "aliases")}
     return OperatorReport(*{**fields, **arguments, **pairs}.values())
+
+
+def provider_of(fields: dict[str, Any]) -> ProviderReport:
+    """Makes the report of an execution provider from its fields."""
+
+    def kernel_of(kernel: dict[str, Any]) -> KernelReport:
+        pairs = {kind: [(i, o) for i, o in kernel[kind]] for kind in ("may_inplace", "aliases")}
+        return KernelReport(*{**kernel, **pairs}.values())
+
+    return ProviderReport(*{**fields, "kernels": [kernel_of(kernel) for kernel in fields["kernels"]]}.values())
 
 
 def answer_of_child(path: str) -> dict[str, Any]:
@@ -82,10 +92,13 @@ def inspect_in_child(path: str) -> LibraryReport:
         code = os.waitstatus_to_exitcode(status)
         end = f"ended by signal {-code}" if code < 0 else f"ended its process with code {code}"
         failed = f"library '{report.path}': {end} while it registered"
-        return report.with_registration(RegistrationReport([], [], failed))
+        return report.with_registration(RegistrationReport([], [], [], failed))
     found = json.loads(told)
     if "error" in found:
         raise BY_CODE.get(found["code"], OrtHostError)(found["error"])
     fields = found["registration"]
     operators = [operator_of(operator) for operator in fields["operators"]]
-    return report.with_registration(RegistrationReport(fields["api_versions"], operators, fields["failed_because"]))
+    providers = [provider_of(provider) for provider in fields["providers"]]
+    return report.with_registration(
+        RegistrationReport(fields["api_versions"], operators, providers, fields["failed_because"])
+    )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .ep_devices import Provider
-    from .library_report import OperatorReport
+    from .library_report import KernelReport, OperatorReport, ProviderReport
     from .records import NodeAssignment, SupportRow
 
 
@@ -123,6 +123,40 @@ def operator_table(operators: Sequence[OperatorReport]) -> str:
     )
 
 
+def kernel_table(kernels: Sequence[KernelReport]) -> str:
+    """Formats the kernels of an execution provider."""
+    header = ("operator", "versions", "types", "in place", "shared")
+    return table(
+        header,
+        [
+            (
+                f"{kernel.domain}.{kernel.op_type}" if kernel.domain else kernel.op_type,
+                kernel.since_version if kernel.end_version is None else f"{kernel.since_version}-{kernel.end_version}",
+                "; ".join(f"{name}: {types}" for name, types in kernel.types.items()),
+                ", ".join(f"{i}->{o}" for i, o in kernel.may_inplace),
+                ", ".join(f"{i}={o}" for i, o in kernel.aliases),
+            )
+            for kernel in kernels
+        ],
+    )
+
+
+def print_providers(providers: Sequence[ProviderReport]) -> None:
+    """Prints the execution providers of a library."""
+    for provider in providers:
+        said = ", ".join(filter(None, (provider.vendor, provider.version)))
+        where = ", ".join(provider.devices) or "nothing here"
+        print(shown(f"provider {provider.name}{f' ({said})' if said else ''}: on {where}"))
+        if provider.options:
+            print(shown(f"options: {', '.join(f'{key}={value}' for key, value in provider.options.items())}"))
+        if provider.problem:
+            print(shown(f"cannot be created: {provider.problem}"))
+        elif provider.devices:
+            print(f"kernels: {len(provider.kernels)}")
+            if provider.kernels:
+                print(kernel_table(provider.kernels))
+
+
 def inspect(arguments: argparse.Namespace) -> int:
     """Looks at a library without running anything of it; with --load at what it registers, too."""
     if arguments.load:
@@ -146,8 +180,12 @@ def inspect(arguments: argparse.Namespace) -> int:
             if registered.failed_because:
                 print(shown(f"registration failed: {registered.failed_because}"))
             else:
-                print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
-    is_broken = registered is not None and (registered.failed_because or any(op.problem for op in registered.operators))
+                print_providers(registered.providers)
+                if registered.operators or not registered.providers:
+                    print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
+    is_broken = registered is not None and (
+        registered.failed_because or any(part.problem for part in (*registered.operators, *registered.providers))
+    )
     return 1 if report.refused_because or is_broken else 0
 
 

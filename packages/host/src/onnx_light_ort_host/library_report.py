@@ -97,6 +97,70 @@ class OperatorReport(Record):
     problem: str
 
 
+class KernelReport(Record):
+    """One kernel that an execution provider registers.
+
+    Attributes
+    ----------
+    domain, op_type : str
+        Its operator.
+    since_version, end_version : int
+        Versions of the operator's schema that it is for. Without an end, None, it is for the first alone.
+    types : dict of str to str
+        What each type parameter may be, as ``tensor(float), tensor(double)``; one that is missing may be anything.
+    provider : str
+        The execution provider that it names.
+    may_inplace, aliases : list of tuple of int
+        Inputs and the outputs that may overwrite them, or share them as they are.
+    """
+
+    __slots__ = (
+        "domain",
+        "op_type",
+        "since_version",
+        "end_version",
+        "types",
+        "provider",
+        "may_inplace",
+        "aliases",
+    )
+    domain: str
+    op_type: str
+    since_version: int
+    end_version: int | None
+    types: dict[str, str]
+    provider: str
+    may_inplace: list[tuple[int, int]]
+    aliases: list[tuple[int, int]]
+
+
+class ProviderReport(Record):
+    """One execution provider that a library offers.
+
+    Attributes
+    ----------
+    name, vendor, version : str
+        As the library says; only the name is known of one that offers no device.
+    devices : list of str
+        What it can use of this machine; a synthetic device is marked.
+    options : dict of str to str
+        Its options and their defaults.
+    kernels : list of KernelReport
+        Those that it registers one by one, in their order. One that compiles groups of nodes may have none.
+    problem : str
+        Why no provider could be created; empty if one was, or if it offers no device.
+    """
+
+    __slots__ = ("name", "vendor", "version", "devices", "options", "kernels", "problem")
+    name: str
+    vendor: str
+    version: str
+    devices: list[str]
+    options: dict[str, str]
+    kernels: list[KernelReport]
+    problem: str
+
+
 class RegistrationReport(Record):
     """What a library registers.
 
@@ -105,14 +169,17 @@ class RegistrationReport(Record):
     api_versions : list of int
         The versions of the interface that it has asked for in this process, while it was loaded and registered.
     operators : list of OperatorReport
-        In the order in which they were added.
+        In the order in which they were added; those of an execution provider's domains too.
+    providers : list of ProviderReport
+        Its execution providers.
     failed_because : str
-        What its ``RegisterCustomOps`` reported; empty if it succeeded.
+        What its ``RegisterCustomOps`` or ``CreateEpFactories`` reported, or which rule it broke; empty if neither.
     """
 
-    __slots__ = ("api_versions", "operators", "failed_because")
+    __slots__ = ("api_versions", "operators", "providers", "failed_because")
     api_versions: list[int]
     operators: list[OperatorReport]
+    providers: list[ProviderReport]
     failed_because: str
 
 

@@ -74,7 +74,7 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
     broken_groups : str
         What becomes of a group of nodes that an execution provider wants to run as one step and that depends on itself
         through other nodes: ``refuse``, the default, fails the session and names the path; ``split`` gives it the parts
-        that can run; ``drop`` gives it none of them, as ONNX Runtime does with all that the provider wants of the graph.
+        that can run; ``drop`` gives it none of them (ONNX Runtime drops all that the provider wants of the graph).
     strict_layout : bool
         Refuses an execution provider that prefers another data layout than the model's; otherwise it is offered the
         model's all the same. False by default.

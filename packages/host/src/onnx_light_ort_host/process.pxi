@@ -111,7 +111,23 @@ def inspect_registration(path):
             text(op.provider), op.api_version, op.has_inference, index_pairs(op.may_inplace), index_pairs(op.aliases),
             text(op.problem)))
     versions = [report.api_versions[i] for i in range(report.api_versions.size())]
-    return RegistrationReport(versions, operators, text(report.failed_because))
+    providers = [provider_report(report.providers[i]) for i in range(report.providers.size())]
+    return RegistrationReport(versions, operators, providers, text(report.failed_because))
+
+
+cdef object provider_report(const engine.ProviderReport& provider):
+    cdef const engine.KernelReport* kernel
+    cdef size_t i
+    kernels = []
+    for i in range(provider.kernels.size()):
+        kernel = &provider.kernels[i]
+        kernels.append(KernelReport(
+            text(kernel.domain), text(kernel.op_type), kernel.since_version,
+            kernel.end_version if kernel.end_version >= 0 else None, texts_by_key(kernel.types),
+            text(kernel.provider), index_pairs(kernel.may_inplace), index_pairs(kernel.aliases)))
+    return ProviderReport(
+        text(provider.name), text(provider.vendor), text(provider.version), texts(provider.devices),
+        texts_by_key(provider.options), kernels, text(provider.problem))
 
 
 cdef dict texts_by_key(const vector[pair[string, string]]& entries):
