@@ -62,8 +62,9 @@ def test_blocks_run(folder: Path, page: Path) -> None:
 
     texts = [(language, text.replace("/absolute/path", str(folder))) for language, text in blocks_of(page)]
     (folder / "blocks.json").write_text(json.dumps(texts))
-    fixture = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"]) / "add_two.so"
-    shutil.copy(fixture, folder / "libmy_ops.so")
+    fixtures = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"])
+    for name, copy in (("add_two.so", "libmy_ops.so"), ("kernel_ep.so", "libmy_ep.so")):
+        shutil.copy(fixtures / name, folder / copy)
     write_readme_model(folder)
     path = os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "PATH": path}
