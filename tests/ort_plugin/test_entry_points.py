@@ -106,12 +106,6 @@ def test_a_caller_without_any_table_is_not_told_success(call: str) -> None:
     assert f"{call}: the caller answers no API version from 1 to 25" in done.stderr
 
 
-def test_the_package_names_its_provider() -> None:
-    assert onnx_light_ort_plugin.get_ep_name() == "OnnxLightExecutionProvider"
-    assert onnx_light_ort_plugin.get_ep_names() == [onnx_light_ort_plugin.get_ep_name()]
-    assert onnx_light_ort_plugin.list_custom_ops() == []
-
-
 def test_the_package_is_typed_and_has_a_version() -> None:
     assert files("onnx_light_ort_plugin").joinpath("py.typed").is_file()
     major, minor, patch = onnx_light_ort_plugin.__version__.split(".")

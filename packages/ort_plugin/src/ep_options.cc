@@ -9,7 +9,7 @@
 #include <ort_abi/handle.h>
 
 #include "api.h"
-#include "light/kernel_registry.h"
+#include "operator_names.h"
 
 namespace ort_plugin {
 namespace {
@@ -37,27 +37,6 @@ int ReadThreads(std::string_view name, std::string_view value) {
   return threads;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
-std::set<std::string> ReadOperators(std::string_view name, std::string_view value) {
-  std::set<std::string> known, operators;
-  for (const light::KernelEntry* entry : light::NativeKernels().All()) known.insert(entry->registration.op_type);
-  for (std::string_view rest = value; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string op_type(Trimmed(rest.substr(0, comma)));
-    if (!known.contains(op_type)) {
-      Refuse(name, "must be operators that there are kernels for, separated by commas", value);
-    }
-    operators.insert(op_type);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return operators;
-}
-
 void CheckMode(std::string_view name, std::string_view value) {
   if (value == "compile") Refuse(name, "this version has no compile mode, only 'kernel'", value, ORT_NOT_IMPLEMENTED);
   if (value != "kernel") Refuse(name, "must be 'kernel' or 'compile'", value);
@@ -81,7 +60,7 @@ EpOptions ReadEpOptions(const OrtApi& api, const OrtSessionOptions* session_opti
     if (name == "threads") {
       options.threads = ReadThreads(name, values[i]);
     } else if (name == "operators") {
-      options.operators = ReadOperators(name, values[i]);
+      options.operators = ReadOperatorNames("option 'operators'", values[i]);
     } else if (name == "mode") {
       CheckMode(name, values[i]);
     } else {

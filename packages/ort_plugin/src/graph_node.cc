@@ -39,38 +39,6 @@ std::vector<std::string> SplitTexts(const std::vector<char>& bytes) {
   return texts;
 }
 
-std::optional<Attribute> Read(const OrtApi& api, const OrtOpAttr* attribute) {
-  const char* name = nullptr;
-  ThrowIfError(api, api.OpAttr_GetName(attribute, &name));
-  OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
-  ThrowIfError(api, api.OpAttr_GetType(attribute, &type));
-  switch (type) {
-    case ORT_OP_ATTR_INT:
-      return Attribute{name, AttributeKind::kInt, ReadElement<int64_t>(api, attribute, type), {}};
-    case ORT_OP_ATTR_INTS:
-      return Attribute{name, AttributeKind::kInts, ReadElements<int64_t>(api, attribute, type), {}};
-    case ORT_OP_ATTR_FLOAT:
-      return Attribute{name, AttributeKind::kFloat, ReadElement<float>(api, attribute, type), {}};
-    case ORT_OP_ATTR_FLOATS:
-      return Attribute{name, AttributeKind::kFloats, ReadElements<float>(api, attribute, type), {}};
-    case ORT_OP_ATTR_STRING: {
-      const std::vector<char> text = ReadElements<char>(api, attribute, type);
-      return Attribute{name, AttributeKind::kString, std::string(text.begin(), text.end()), {}};
-    }
-    case ORT_OP_ATTR_STRINGS:
-      return Attribute{name, AttributeKind::kStrings, SplitTexts(ReadElements<char>(api, attribute, type)), {}};
-    case ORT_OP_ATTR_TENSOR: {
-      auto value = ort_abi::Receive<OrtValue>(
-          api, api, [&](OrtValue** out) { return api.OpAttr_GetTensorAttributeAsOrtValue(attribute, out); });
-      std::optional<light::Tensor> tensor = TakeTensor(api, std::move(value));
-      if (!tensor.has_value()) return std::nullopt;
-      return Attribute{name, AttributeKind::kTensor, std::move(*tensor), {}};
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 std::optional<light::Tensor> Constant(const OrtApi& api, const OrtValueInfo* value) {
   bool is_constant = false;
   ThrowIfError(api, api.ValueInfo_IsConstantInitializer(value, &is_constant));
@@ -114,6 +82,38 @@ std::string Text(const OrtApi& api, const OrtNode* node, Get get) {
 
 }  // namespace
 
+std::optional<Attribute> ReadGraphAttribute(const OrtApi& api, const OrtOpAttr* attribute) {
+  const char* name = nullptr;
+  ThrowIfError(api, api.OpAttr_GetName(attribute, &name));
+  OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
+  ThrowIfError(api, api.OpAttr_GetType(attribute, &type));
+  switch (type) {
+    case ORT_OP_ATTR_INT:
+      return Attribute{name, AttributeKind::kInt, ReadElement<int64_t>(api, attribute, type), {}};
+    case ORT_OP_ATTR_INTS:
+      return Attribute{name, AttributeKind::kInts, ReadElements<int64_t>(api, attribute, type), {}};
+    case ORT_OP_ATTR_FLOAT:
+      return Attribute{name, AttributeKind::kFloat, ReadElement<float>(api, attribute, type), {}};
+    case ORT_OP_ATTR_FLOATS:
+      return Attribute{name, AttributeKind::kFloats, ReadElements<float>(api, attribute, type), {}};
+    case ORT_OP_ATTR_STRING: {
+      const std::vector<char> text = ReadElements<char>(api, attribute, type);
+      return Attribute{name, AttributeKind::kString, std::string(text.begin(), text.end()), {}};
+    }
+    case ORT_OP_ATTR_STRINGS:
+      return Attribute{name, AttributeKind::kStrings, SplitTexts(ReadElements<char>(api, attribute, type)), {}};
+    case ORT_OP_ATTR_TENSOR: {
+      auto value = ort_abi::Receive<OrtValue>(
+          api, api, [&](OrtValue** out) { return api.OpAttr_GetTensorAttributeAsOrtValue(attribute, out); });
+      std::optional<light::Tensor> tensor = TakeTensor(api, std::move(value));
+      if (!tensor.has_value()) return std::nullopt;
+      return Attribute{name, AttributeKind::kTensor, std::move(*tensor), {}};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
 NodeDescription DescribeGraphNode(const OrtApi& api, const OrtNode* node) {
   NodeDescription description;
   description.name = Text(api, node, &OrtApi::Node_GetName);
@@ -132,7 +132,8 @@ NodeDescription DescribeGraphNode(const OrtApi& api, const OrtNode* node) {
   std::vector<const OrtOpAttr*> attributes(count);
   if (count > 0) ThrowIfError(api, api.Node_GetAttributes(node, attributes.data(), count));
   for (const OrtOpAttr* attribute : attributes) {
-    if (std::optional<Attribute> read = Read(api, attribute)) description.attributes.push_back(std::move(*read));
+    if (std::optional<Attribute> read = ReadGraphAttribute(api, attribute))
+      description.attributes.push_back(std::move(*read));
   }
   return description;
 }

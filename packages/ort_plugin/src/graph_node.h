@@ -11,4 +11,7 @@ namespace ort_plugin {
 /// as long as the graph. Throws light::Error, ort_abi::StatusError.
 NodeDescription DescribeGraphNode(const OrtApi& api, const OrtNode* node);
 
+/// The attribute as a graph has it; nothing for a kind that no kernel here has.
+std::optional<light::Attribute> ReadGraphAttribute(const OrtApi& api, const OrtOpAttr* attribute);
+
 }  // namespace ort_plugin

@@ -18,6 +18,7 @@ struct SupportedOperator {
   /// whether a node's attributes are supported, is told only by the node.
   std::vector<light::TypeSet> types;
   std::vector<std::pair<int, int>> aliases;  ///< (input, output): the output may share the input's buffer
+  bool may_decline = false;                  ///< a kernel refuses some nodes for more than their types
 };
 
 /// All of them, by domain, name and version. Operators with subgraphs are left out: a host makes their kernels itself.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry points of the plugin library.
 #include "api.h"
+#include "custom_ops.h"
 #include "ep_factory.h"
 #include "status.h"
 
 extern "C" {
 
-ORT_EXPORT OrtStatus* ORT_API_CALL RegisterCustomOps(OrtSessionOptions*, const OrtApiBase* base) {
+ORT_EXPORT OrtStatus* ORT_API_CALL RegisterCustomOps(OrtSessionOptions* options, const OrtApiBase* base) {
   const auto [api, refused] = ort_plugin::AskForApi(base, "RegisterCustomOps");
   if (api == nullptr) return refused;
-  return api->CreateStatus(ORT_NOT_IMPLEMENTED,
-                           "RegisterCustomOps: this version of onnx-light-ort-plugin has no custom operators");
+  return ort_plugin::Guard(*api, "RegisterCustomOps", [&, api = api] { ort_plugin::AddCustomOps(*api, options); });
 }
 
 ORT_EXPORT OrtStatus* ORT_API_CALL CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*,

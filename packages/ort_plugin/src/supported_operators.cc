@@ -50,6 +50,7 @@ void Add(const KernelRegistration& registration, SupportedOperator& supported) {
     if (admitted.back().empty()) return;  // a kernel for sequences or optionals
   }
   for (std::size_t i = 0; i < admitted.size(); ++i) supported.types[i].tensors |= admitted[i].tensors;
+  supported.may_decline |= registration.declines != nullptr;
   if (supported.aliases.empty()) supported.aliases = registration.aliases;
 }
 
@@ -68,7 +69,7 @@ std::vector<SupportedOperator> SupportedOperators() {
   for (const OperatorSchema* schema : light::OnnxSchemas().All()) {
     const auto found = by_operator.find(schema->domain + ":" + schema->name);
     if (found == by_operator.end() || schema->deprecated || !TakesTensorsOnly(*schema)) continue;
-    SupportedOperator supported{schema, std::vector<TypeSet>(schema->type_parameters.size()), {}};
+    SupportedOperator supported{schema, std::vector<TypeSet>(schema->type_parameters.size()), {}, false};
     bool has_kernel = false;
     for (const KernelRegistration* registration : found->second) {
       if (schema->since_version < registration->since || schema->since_version > registration->until) continue;

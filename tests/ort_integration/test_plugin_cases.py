@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node tests of the onnx package with the plugin's provider first: nothing that ONNX Runtime passes alone may fail.
+"""The node tests of the onnx package with the plugin: nothing that ONNX Runtime passes alone may fail.
 
-And the same library gives the same bits in ONNX Runtime and in our own host.
+Once with the plugin's provider first, once rewritten for its custom operators. And the same library gives the same bits
+in ONNX Runtime and in our own host.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx_light_ort_plugin
 import pytest
 from onnx_node_cases import Case, compare, load_cases
 from plugin_ep import CPU, EP_NAME
 
-SCRIPT = Path(__file__).with_name("plugin_ep_cases.py")
+SCRIPT = Path(__file__).with_name("plugin_cases.py")
 
 # Cases that fail with the provider though ONNX Runtime passes them alone, each with its reason.
 FAILING = {
@@ -44,9 +46,9 @@ REPLACED_BY_ONNX_RUNTIME = {
 Results = dict[str, tuple[list[Any] | str, dict[str, list[str]]]]
 
 
-def outcome(tmp: Path, module: str, provider: str, optimize: bool = True) -> Results:
-    file = tmp / f"{module}_{provider}_{optimize}"
-    command = [sys.executable, "-X", "faulthandler", str(SCRIPT), module, provider, str(int(optimize)), str(file)]
+def outcome(tmp: Path, module: str, use: str, optimize: bool = True) -> Results:
+    file = tmp / f"{module}_{use}_{optimize}"
+    command = [sys.executable, "-X", "faulthandler", str(SCRIPT), module, use, str(int(optimize)), str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return pickle.loads(file.read_bytes())
@@ -61,8 +63,8 @@ def cases() -> list[Case]:
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, bool], Results]:
     tmp = tmp_path_factory.mktemp("results")
     return {
-        (provider, optimize): outcome(tmp, "onnxruntime", provider, optimize)
-        for provider in ("cpu", "plugin")
+        (use, optimize): outcome(tmp, "onnxruntime", use, optimize)
+        for use in ("cpu", "ep", "custom_ops")
         for optimize in (True, False)
     }
 
@@ -81,12 +83,13 @@ def verdict(case: Case, results: list[Any] | str) -> str:
 
 
 @pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize("use", ["ep", "custom_ops"])
 def test_nothing_fails_that_onnx_runtime_passes_alone(
-    cases: list[Case], results: dict[tuple[str, bool], Results], optimize: bool
+    cases: list[Case], results: dict[tuple[str, bool], Results], use: str, optimize: bool
 ) -> None:
     passed_alone = [case for case in cases if not verdict(case, results["cpu", optimize][case.name][0])]
     assert len(passed_alone) > 1500
-    failing = {case.name: verdict(case, results["plugin", optimize][case.name][0]) for case in passed_alone}
+    failing = {case.name: verdict(case, results[use, optimize][case.name][0]) for case in passed_alone}
     assert {name: reason for name, reason in failing.items() if reason and name not in FAILING} == {}
     assert [name for name in FAILING if not failing[name]] == [], "they pass now: take them off the list"
 
@@ -94,7 +97,7 @@ def test_nothing_fails_that_onnx_runtime_passes_alone(
 def test_every_operator_is_taken_but_those_listed(results: dict[tuple[str, bool], Results]) -> None:
     taken: Counter[str] = Counter()
     left: Counter[str] = Counter()
-    for _, by_provider in results["plugin", False].values():
+    for _, by_provider in results["ep", False].values():
         for provider, operators in by_provider.items():
             (taken if provider == EP_NAME else left).update(operators)
     assert set(left) - set(taken) == NEVER_TAKEN
@@ -104,32 +107,57 @@ def test_every_operator_is_taken_but_those_listed(results: dict[tuple[str, bool]
 def same_bits(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and one.dtype.kind != "O":
         return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, list):
+        return len(one) == len(other) and all(same_bits(a, b) for a, b in zip(one, other, strict=True))
     return np.array_equal(one, other)
 
 
-def test_our_own_host_gets_the_same_bits_from_the_library(
+def test_every_operator_is_rewritten_but_those_that_are_never_taken(
+    cases: list[Case], results: dict[tuple[str, bool], Results]
+) -> None:
+    rewritten = {op for _, taken in results["custom_ops", False].values() for op in taken.get("custom_ops", [])}
+    assert rewritten & NEVER_TAKEN == set()
+    assert len(rewritten) >= 150
+    assert rewritten <= set(onnx_light_ort_plugin.list_custom_ops())
+
+
+def bits_that_differ(cases: list[Case], ours: Results, theirs: Results, names: set[str]) -> list[tuple[str, Any]]:
+    """Return the cases among those named whose results are not the same in both."""
+    different = []
+    for case in cases:
+        one, other = ours[case.name][0], theirs[case.name][0]
+        if case.name not in names or (isinstance(one, str) and case.op_type in REPLACED_BY_ONNX_RUNTIME):
+            continue
+        if isinstance(one, str) or not same_bits(one, other):
+            different.append((case.name, one))
+    return different
+
+
+def test_our_own_host_gets_the_same_bits_from_the_provider(
     cases: list[Case], results: dict[tuple[str, bool], Results], tmp_path: Path
 ) -> None:
-    in_host = outcome(tmp_path, "onnx_light_ort_host", "plugin")
-    different, compared = [], 0
-    for case in cases:
-        theirs, taken = results["plugin", False][case.name]
-        if isinstance(theirs, str) or set(taken) != {EP_NAME} or case.op_type == "Bernoulli":
-            continue
-        ours, ours_taken = in_host[case.name]
-        if isinstance(ours, str) and case.op_type in REPLACED_BY_ONNX_RUNTIME:
-            continue
-        compared += 1
-        others = set(ours_taken.get(CPU, [])) - {"Constant"}  # which no provider is asked for
-        if (
-            isinstance(ours, str)
-            or others
-            or not all(
-                same_bits(one, other)
-                for a, b in zip(ours, theirs, strict=True)
-                for one, other in zip(a, b, strict=True)
-            )
-        ):
-            different.append((case.name, ours))
-    assert different == []
-    assert compared > 1000
+    theirs, ours = results["ep", False], outcome(tmp_path, "onnx_light_ort_host", "ep")
+    names = {
+        name
+        for name, (result, taken) in theirs.items()
+        # Random values aside; and no provider is asked for Constant in our host.
+        if not isinstance(result, str) and set(taken) == {EP_NAME} and not name.startswith("test_bernoulli")
+    }
+    assert len(names) > 1000
+    assert {op for name in names for op in ours[name][1].get(CPU, [])} <= {"Constant"}
+    assert bits_that_differ(cases, ours, theirs, names) == []
+
+
+def test_our_own_host_gets_the_same_bits_from_the_custom_operators(
+    cases: list[Case], results: dict[tuple[str, bool], Results], tmp_path: Path
+) -> None:
+    theirs, ours = results["custom_ops", False], outcome(tmp_path, "onnx_light_ort_host", "custom_ops")
+    names = {
+        case.name
+        for case in cases
+        if not isinstance(theirs[case.name][0], str)
+        and len(theirs[case.name][1]["custom_ops"]) == case.node_count
+        and case.op_type != "Bernoulli"
+    }
+    assert len(names) > 800
+    assert bits_that_differ(cases, ours, theirs, names) == []

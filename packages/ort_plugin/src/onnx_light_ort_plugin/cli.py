@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``onnx-light-ort-plugin``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from onnx_light_ort_plugin._version import __version__
+from onnx_light_ort_plugin.operators import get_library_path, supported_operators
+from onnx_light_ort_plugin.rewrite import rewrite_model
+
+
+def _ops(_: argparse.Namespace) -> int:
+    for name, versions in sorted(supported_operators().items()):
+        print(name, ", ".join(map(str, sorted(versions))))
+    return 0
+
+
+def _path(_: argparse.Namespace) -> int:
+    print(get_library_path())
+    return 0
+
+
+def _rewrite(options: argparse.Namespace) -> int:
+    try:
+        import onnx
+    except ImportError:
+        print("onnx-light-ort-plugin: rewrite needs the package onnx: pip install onnx", file=sys.stderr)
+        return 1
+    try:
+        model = rewrite_model(onnx.load(options.model), options.op_types)
+    except (OSError, ValueError) as error:
+        print(f"onnx-light-ort-plugin: {error}", file=sys.stderr)
+        return 1
+    onnx.save(model, options.output)
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = argparse.ArgumentParser(prog="onnx-light-ort-plugin", description="The kernels of onnx-light-ort for ORT.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    ops = commands.add_parser("ops", help="list the operators that there are kernels for, with their versions in ONNX")
+    ops.set_defaults(run=_ops)
+    path = commands.add_parser("path", help="print the path of the native library")
+    path.set_defaults(run=_path)
+    rewrite = commands.add_parser("rewrite", help="turn standard operators of a model into custom operators")
+    rewrite.add_argument("model", help="the model to read")
+    rewrite.add_argument("output", help="where to write the new model")
+    rewrite.add_argument(
+        "--op-types", metavar="A,B", type=lambda text: text.split(","), help="only these operators; default: all"
+    )
+    rewrite.set_defaults(run=_rewrite)
+    options = parser.parse_args(arguments)
+    return int(options.run(options))

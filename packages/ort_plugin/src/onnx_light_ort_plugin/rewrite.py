@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Standard operators of a model turned into the custom operators of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from onnx_light_ort_plugin.conditions import is_surely_taken
+from onnx_light_ort_plugin.operators import DOMAIN, supported_operators
+
+if TYPE_CHECKING:
+    import onnx
+
+# Which opset of ONNX defines the operator of a node.
+OPSET_ATTRIBUTE = "opset"
+# ONNX Runtime makes initializers of them, which is better than any kernel.
+_LEFT_BY_DEFAULT = frozenset({"Constant"})
+
+
+def rewrite_model(model: onnx.ModelProto, op_types: Collection[str] | None = None) -> onnx.ModelProto:
+    """Return a copy of a model whose standard operators are custom operators of the domain ``onnx_light``.
+
+    A node is rewritten where there is a kernel for its operator, version and every element type; types are inferred,
+    and a node with a type that is not known stays as it is. Nodes of subgraphs are rewritten too, but not those of
+    ``Scan``, whose results need shapes that ONNX Runtime cannot know behind a custom operator, and not bodies of
+    functions.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        The model, which is not changed. Needs the package ``onnx``.
+    op_types : collection of str, optional
+        The operators to rewrite; by default all but ``Constant``.
+
+    Returns
+    -------
+    onnx.ModelProto
+        To be run with session options that `register` was called for.
+
+    Raises
+    ------
+    ValueError
+        If `op_types` has an operator that there are no kernels for, or the model imports the domain ``onnx_light``.
+    """
+    wanted = set(supported_operators()) - _LEFT_BY_DEFAULT if op_types is None else set(op_types)
+    if unknown := sorted(wanted - set(supported_operators())):
+        raise ValueError(f"rewrite_model: op_types must be among list_custom_ops(), got {', '.join(unknown)}")
+    if any(entry.domain == DOMAIN for entry in model.opset_import):
+        raise ValueError(f"rewrite_model: the model must not import the domain {DOMAIN} yet")
+    return _Rewriter(model, wanted).rewritten()
+
+
+class _Rewriter:
+    """One model on its way."""
+
+    def __init__(self, model: onnx.ModelProto, wanted: set[str]) -> None:
+        import onnx
+
+        self._onnx = onnx
+        self._wanted = wanted
+        self._opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+        try:
+            self._model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+        except onnx.shape_inference.InferenceError:
+            self._model = model  # the types that it says itself must do
+
+    def rewritten(self) -> onnx.ModelProto:
+        model = self._onnx.ModelProto()
+        model.CopyFrom(self._model)
+        if self._opset and self._graph(model.graph, {}):
+            model.opset_import.append(self._onnx.helper.make_opsetid(DOMAIN, 1))
+        return model
+
+    def _graph(self, graph: onnx.GraphProto, outer: dict[str, str]) -> int:
+        """Rewrite a graph in place; return how many nodes were rewritten."""
+        elements = outer | self._elements(graph)
+        count = 0
+        for node in graph.node:
+            for attribute in node.attribute if node.op_type != "Scan" else ():
+                for body in [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]:
+                    count += self._graph(body, elements)
+            if not self._is_supported(node, elements):
+                continue
+            node.domain = DOMAIN
+            node.attribute.append(self._onnx.helper.make_attribute(OPSET_ATTRIBUTE, self._opset))
+            count += 1
+        return count
+
+    def _elements(self, graph: onnx.GraphProto) -> dict[str, str]:
+        """Return the element types of the tensors of a graph, by name."""
+        elements = {
+            value.name: self._name(value.type.tensor_type.elem_type)
+            for value in [*graph.input, *graph.value_info, *graph.output]
+            if value.type.HasField("tensor_type")
+        }
+        return elements | {tensor.name: self._name(tensor.data_type) for tensor in graph.initializer}
+
+    def _name(self, element: int) -> str:
+        """Return an element type as ONNX's type strings have it."""
+        return str(self._onnx.TensorProto.DataType.Name(element)).lower()
+
+    def _is_supported(self, node: onnx.NodeProto, elements: dict[str, str]) -> bool:
+        if node.domain not in ("", "ai.onnx") or node.op_type not in self._wanted:
+            return False
+        schema = self._onnx.defs.get_schema(node.op_type, self._opset, "")
+        version = supported_operators()[node.op_type].get(schema.since_version)
+        if version is None:
+            return False
+        for arguments, formals in ((node.input, schema.inputs), (node.output, schema.outputs)):
+            for i, name in enumerate(arguments):
+                # The last one of the schema stands for all arguments of a variadic.
+                allowed = version.types.get(formals[min(i, len(formals) - 1)].type_str, [])
+                if name and elements.get(name) not in allowed:
+                    return False
+        if not version.may_decline:
+            return True
+        attributes: dict[str, Any] = {
+            attribute.name: self._onnx.helper.get_attribute_value(attribute) for attribute in node.attribute
+        }
+        return is_surely_taken(node, schema.since_version, attributes, [elements.get(name) for name in node.input])

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions and the command of the plugin's package; nothing here needs ONNX Runtime."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_light_ort_plugin
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx_light_ort_plugin.cli import main
+from onnx_light_ort_plugin.conditions import is_surely_taken
+from onnx_light_ort_plugin.operators import supported_operators
+
+FLOAT = TensorProto.FLOAT
+
+
+def model_of(nodes: list[onnx.NodeProto], opset: int = 17, **kinds: int) -> onnx.ModelProto:
+    """Return a model with inputs and outputs as in ``kinds``: outputs are those that start with "y"."""
+    infos = {name: helper.make_tensor_value_info(name, kind, None) for name, kind in kinds.items()}
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [info for name, info in infos.items() if name[0] != "y"],
+        [info for name, info in infos.items() if name[0] == "y"],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def rewritten(model: onnx.ModelProto, op_types: list[str] | None = None) -> list[str]:
+    """Return the names of the operators that are rewritten."""
+    graph = onnx_light_ort_plugin.rewrite_model(model, op_types).graph
+    return [node.op_type for node in graph.node if node.domain == "onnx_light"]
+
+
+def test_the_library_is_where_it_says() -> None:
+    path = Path(onnx_light_ort_plugin.get_library_path())
+    assert path.is_absolute()
+    assert path.is_file()
+
+
+def test_there_is_one_provider() -> None:
+    assert onnx_light_ort_plugin.get_ep_name() == "OnnxLightExecutionProvider"
+    assert onnx_light_ort_plugin.get_ep_names() == [onnx_light_ort_plugin.get_ep_name()]
+
+
+def test_custom_operators_are_those_with_kernels_for_tensors() -> None:
+    names = onnx_light_ort_plugin.list_custom_ops()
+    assert names == sorted(set(names))
+    assert {"Add", "MatMul", "Conv", "Softmax", "StringConcat"} <= set(names)
+    # Operators with subgraphs and those of sequences alone; and operators without kernel.
+    assert not {"If", "Loop", "Scan", "SequenceInsert", "SequenceAt", "LSTM"} & set(names)
+
+
+def test_versions_are_those_of_onnx() -> None:
+    for name, versions in supported_operators().items():
+        for since, version in versions.items():
+            schema = onnx.defs.get_schema(name, since, "")
+            assert schema.since_version == since
+            assert set(version.types) >= {constraint.type_param_str for constraint in schema.type_constraints}
+    assert set(supported_operators()["Relu"]) == {1, 6, 13, 14}
+    assert "float" in supported_operators()["Relu"][14].types["T"]
+
+
+def test_each_operator_that_may_decline_a_node_has_a_rule() -> None:
+    for name, versions in supported_operators().items():
+        for since, version in versions.items():
+            if not version.may_decline:
+                continue
+            # What has no rule is never taken; this node is harmless to all that have one.
+            node = helper.make_node(name, ["a", "b"] if since > 1 else ["a"], ["y"])
+            assert is_surely_taken(node, since, {"is_test": 1}, ["float", "float"]), (name, since)
+
+
+def test_supported_nodes_are_rewritten_and_the_model_is_not_changed() -> None:
+    model = model_of(
+        [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("GRU", ["a", "w", "r"], ["y"], hidden_size=2)],
+        x=FLOAT, w=FLOAT, r=FLOAT, y=FLOAT,
+    )  # fmt: skip
+    before = model.SerializeToString()
+    new = onnx_light_ort_plugin.rewrite_model(model)
+    assert model.SerializeToString() == before
+    assert [(node.domain, node.op_type) for node in new.graph.node] == [("onnx_light", "Relu"), ("", "GRU")]
+    assert {entry.domain: entry.version for entry in new.opset_import} == {"": 17, "onnx_light": 1}
+    (attribute,) = new.graph.node[0].attribute
+    assert (attribute.name, attribute.i) == ("opset", 17)
+
+
+def test_only_the_operators_that_are_asked_for() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["y"])]
+    assert rewritten(model_of(nodes, x=FLOAT, y=FLOAT)) == ["Relu", "Neg"]
+    assert rewritten(model_of(nodes, x=FLOAT, y=FLOAT), ["Neg"]) == ["Neg"]
+    assert rewritten(model_of(nodes, x=FLOAT, y=FLOAT), []) == []
+
+
+def test_a_model_without_such_nodes_stays_as_it_is() -> None:
+    model = model_of([helper.make_node("GRU", ["x", "w", "r"], ["y"], hidden_size=2)],
+                     x=FLOAT, w=FLOAT, r=FLOAT, y=FLOAT)  # fmt: skip
+    new = onnx_light_ort_plugin.rewrite_model(model)
+    assert [entry.domain for entry in new.opset_import] == [""]
+
+
+@pytest.mark.parametrize(
+    ("node", "opset", "kinds"),
+    [
+        (helper.make_node("Relu", ["x"], ["y"]), 17, {"x": TensorProto.FLOAT8E5M2, "y": TensorProto.FLOAT8E5M2}),
+        (helper.make_node("Dropout", ["x", "r", "t"], ["y"]), 17,
+         {"x": FLOAT, "r": FLOAT, "t": TensorProto.BOOL, "y": FLOAT}),
+        (helper.make_node("ScatterND", ["x", "i", "u"], ["y"], reduction="add"), 17,
+         {"x": TensorProto.STRING, "i": TensorProto.INT64, "u": TensorProto.STRING, "y": TensorProto.STRING}),
+        (helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "y2"]), 9,
+         dict.fromkeys(("x", "s", "b", "m", "v", "y", "y2"), FLOAT)),
+        (helper.make_node("Relu", ["x"], ["y"], domain="other"), 17, {"x": FLOAT, "y": FLOAT}),
+    ],
+)  # fmt: skip
+def test_nodes_that_have_no_kernel_are_left(node: onnx.NodeProto, opset: int, kinds: dict[str, int]) -> None:
+    assert rewritten(model_of([node], opset, **kinds)) == []
+
+
+def test_nodes_of_subgraphs_are_rewritten_but_for_scan() -> None:
+    info = helper.make_tensor_value_info
+    branch = helper.make_graph([helper.make_node("Neg", ["x"], ["n"])], "b", [], [info("n", FLOAT, None)])
+    step = helper.make_graph(
+        [helper.make_node("Add", ["s", "e"], ["t"]), helper.make_node("Neg", ["t"], ["o"])],
+        "s", [info("s", FLOAT, None), info("e", FLOAT, None)], [info("t", FLOAT, None), info("o", FLOAT, None)],
+    )  # fmt: skip
+    nodes = [
+        helper.make_node("If", ["c"], ["i"], then_branch=branch, else_branch=branch),
+        helper.make_node("Scan", ["i", "x"], ["y", "y2"], body=step, num_scan_inputs=1),
+    ]
+    new = onnx_light_ort_plugin.rewrite_model(model_of(nodes, c=TensorProto.BOOL, x=FLOAT, y=FLOAT, y2=FLOAT))
+    domains = [[inner.domain for inner in attribute.g.node]
+               for node in new.graph.node for attribute in node.attribute if attribute.HasField("g")]  # fmt: skip
+    assert domains == [["onnx_light"], ["onnx_light"], ["", ""]]
+    assert {entry.domain for entry in new.opset_import} == {"", "onnx_light"}
+
+
+def test_what_cannot_be_rewritten_is_refused() -> None:
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], x=FLOAT, y=FLOAT)
+    with pytest.raises(ValueError, match=r"op_types must be among list_custom_ops\(\), got Rleu"):
+        onnx_light_ort_plugin.rewrite_model(model, ["Relu", "Rleu"])
+    with pytest.raises(ValueError, match="must not import the domain onnx_light yet"):
+        onnx_light_ort_plugin.rewrite_model(onnx_light_ort_plugin.rewrite_model(model))
+
+
+class Options:
+    """Stands for onnxruntime.SessionOptions."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        self.calls.append((key, value))
+
+    def register_custom_ops_library(self, path: str) -> None:
+        self.calls.append((path,))
+
+
+def test_registering_says_which_operators_first() -> None:
+    options = Options()
+    onnx_light_ort_plugin.register(options)
+    onnx_light_ort_plugin.register(options, ["Relu", "Add", "Relu"])
+    path = onnx_light_ort_plugin.get_library_path()
+    assert options.calls == [(path,), ("onnx_light.operators", "Add,Relu"), (path,)]
+
+
+def test_the_command_lists_operators_and_path(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["path"]) == 0
+    assert capsys.readouterr().out == onnx_light_ort_plugin.get_library_path() + "\n"
+    assert main(["ops"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == onnx_light_ort_plugin.list_custom_ops()
+    assert "Relu 1, 6, 13, 14" in lines
+
+
+def test_the_command_rewrites_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Add", ["a", "w"], ["y"])]
+    model = model_of(nodes, x=FLOAT, y=FLOAT)
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(3, np.float32), "w"))
+    onnx.save(model, tmp_path / "in.onnx")
+    assert main(["rewrite", str(tmp_path / "in.onnx"), str(tmp_path / "out.onnx"), "--op-types", "Add"]) == 0
+    assert [node.domain for node in onnx.load(tmp_path / "out.onnx").graph.node] == ["", "onnx_light"]
+    assert main(["rewrite", str(tmp_path / "none.onnx"), str(tmp_path / "out.onnx")]) == 1
+    assert "none.onnx" in capsys.readouterr().err
+
+
+def test_the_package_is_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "onnx_light_ort_plugin", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == onnx_light_ort_plugin.__version__
