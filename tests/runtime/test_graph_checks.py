@@ -55,6 +55,8 @@ MIXED = {"x": FLOAT, "z": DOUBLE}
     (make(node("Relu", "x", "z")), "InvalidGraph", "at most 1 inputs, got 2"),
     (make(node("Add", "x")), "InvalidGraph", "at least 2 inputs, got 1"),
     (make(node("Add", "", "x")), "InvalidGraph", "input 0 ('A') is omitted and is not optional"),
+    (make(node("Add", "x", "")), "InvalidGraph", "input 1 ('B') is omitted and is not optional"),
+    (make(node("Concat", "x", "", axis=0)), "InvalidGraph", "input 1 ('inputs') is omitted and is not optional"),
     (make(node("Relu", "x", outputs=["y", "y2"])), "InvalidGraph", "at most 1 outputs, got 2"),
     (make(node("Relu", "x", alpha=1.0)), "InvalidGraph", "has no attribute 'alpha'"),
     (make(node("Concat", "x", "z")), "InvalidGraph", "the attribute 'axis' is required and missing"),
@@ -102,6 +104,26 @@ def test_the_other_spelling_of_the_domain(dump: Any) -> None:
     answer = dump(make(node("Relu", "x", domain="ai.onnx"), imports={"ai.onnx": 21}))
     assert answer["graph"]["nodes"][0]["domain"] == ""
     assert answer["graph"]["nodes"][0]["since"] == 14
+
+
+@pytest.mark.parametrize("first", ["", "ai.onnx"])
+@pytest.mark.parametrize("second", ["", "ai.onnx"])
+def test_a_domain_has_one_version(dump: Any, first: str, second: str) -> None:
+    model = make(node("Relu", "x"), imports={first: 13})
+    again = model.opset_import.add(domain=second, version=13)
+    assert dump(model)["graph"]["nodes"][0]["since"] == 13
+    again.version = 21
+    answer = dump(model)
+    assert answer["code"] == "InvalidGraph"
+    assert answer["error"].endswith("opset_import: the domain 'ai.onnx' must have one version, got 13 and 21")
+
+
+def test_a_domain_has_one_version_in_a_function(dump: Any) -> None:
+    model = make(node("F", "x", domain="d"), imports={"": 21, "d": 1})
+    imports = [helper.make_opsetid("", 21), helper.make_opsetid("e", 1), helper.make_opsetid("e", 2)]
+    body = [helper.make_node("Neg", ["a"], ["b"])]
+    model.functions.append(helper.make_function("d", "F", ["a"], ["b"], body, imports))
+    assert "functions[0].opset_import: the domain 'e' must have one version, got 1 and 2" in dump(model)["error"]
 
 
 def test_an_unused_import_does_not_matter(dump: Any) -> None:

@@ -39,6 +39,25 @@ def test_if_runs_one_branch_with_captures() -> None:
         assert session.run(None, {"c": np.array(False), "x": x})[0].tolist() == [2, 4, 6, 1, 2, 3]
 
 
+@pytest.mark.parametrize("opset", [11, 13, 16, 19, 21, 25])
+@pytest.mark.parametrize(("inputs", "rows"), [('trips, ""', 3), ('"", ""', 5), ('"", go', 5), ("trips, go", 3)])
+def test_a_loop_may_omit_all_its_inputs(opset: int, inputs: str, rows: int) -> None:
+    """Omitted inputs at the end count as written: without carried values nothing follows the condition."""
+    model = parser.parse_model(f"""
+    <ir_version: {13 if opset == 25 else 10}, opset_import: ["" : {opset}]>
+    g (float[2] x, int64 trips, bool go) => (float[T, N] y) {{
+      y = Loop ({inputs}) <
+        body = step (int64 i, bool before) => (bool after, float[2] row)
+          <int64 last = {{4}}> {{ after = Less (i, last) row = Neg (x) }}
+      >
+    }}""")
+    options = SessionOptions()
+    options.reference_fallback = False
+    session = InferenceSession(model.SerializeToString(), options)
+    feeds = {"x": np.array([1, 2], np.float32), "trips": np.array(3), "go": np.array(True)}
+    assert session.run(None, feeds)[0].tolist() == [[-1, -2]] * rows
+
+
 def test_if_wants_one_bool() -> None:
     session = session_of(IF.replace("bool c", "bool[K] c"))
     with pytest.raises(OrtHostError, match=r"If.*input 0 \(cond\): must be one bool, got bool\[2\]"):

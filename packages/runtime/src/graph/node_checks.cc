@@ -26,14 +26,16 @@ int CountGiven(const std::vector<ValueId>& values) {
 
 void CheckArity(const Node& node) {
   const OperatorSchema& schema = *node.schema;
+  // Omitted ones at the end count as written, and not against the maximum.
   const int inputs = CountGiven(node.inputs);
+  const int written = static_cast<int>(node.inputs.size());
   if (inputs > schema.max_inputs) {
     FailInvalid(node, "at most " + std::to_string(schema.max_inputs) + " inputs, got " + std::to_string(inputs));
   }
-  if (inputs < schema.min_inputs) {
-    FailInvalid(node, "at least " + std::to_string(schema.min_inputs) + " inputs, got " + std::to_string(inputs));
+  if (written < schema.min_inputs) {
+    FailInvalid(node, "at least " + std::to_string(schema.min_inputs) + " inputs, got " + std::to_string(written));
   }
-  for (int i = 0; i < inputs; ++i) {
+  for (int i = 0; i < written; ++i) {
     const auto position = static_cast<std::size_t>(i);
     if (node.inputs[position] != kNoValue) continue;
     const FormalParameter* formal = schema.InputFormal(position);

@@ -122,7 +122,13 @@ void ReadOpsetImport(WireCursor cursor, OpsetImports& imports) {
     if (cursor.field() == 1) domain = cursor.String("domain");
     if (cursor.field() == 2) version = cursor.Int64("version");
   }
-  imports[NormaliseDomain(std::move(domain))] = version;
+  const auto [known, is_new] = imports.try_emplace(NormaliseDomain(std::move(domain)), version);
+  if (!is_new && known->second != version) {
+    throw Error(ErrorCode::kInvalidGraph, cursor.Path() + ": the domain '" +
+                                              (known->first.empty() ? "ai.onnx" : known->first) +
+                                              "' must have one version, got " + std::to_string(known->second) +
+                                              " and " + std::to_string(version));
+  }
 }
 
 std::pair<std::string, std::string> ReadStringPair(WireCursor cursor) {
