@@ -9,6 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 COORDINATES = ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"]
 ROUNDING = {
@@ -191,10 +193,28 @@ def test_crop(run_node: Any, dtype: Any, mode: str) -> None:
             np.testing.assert_allclose(got.astype(float), want.astype(dtype).astype(float), rtol=1e-5, atol=1e-4)
 
 
-def test_crop_scales_the_region(run_node: Any) -> None:
+def test_the_scale_of_a_crop_is_that_of_the_whole_axis(run_node: Any) -> None:
     attributes = {"coordinate_transformation_mode": "tf_crop_and_resize", "mode": "linear"}
     (got,) = run_node("Resize", [f32(range(9)), f32([0.25, 0.75]), f32([2.0])], 13, **attributes)
-    np.testing.assert_allclose(got, np.linspace(2, 6, 9), rtol=1e-6)  # floor(9 * 0.5 * 2) positions
+    np.testing.assert_allclose(got, np.linspace(2, 6, 18), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("opset", [11, 13, 18, 19])
+@pytest.mark.parametrize("constants", [(), (1, 2)])
+def test_a_scaled_crop_is_that_of_the_reference(run_node: Any, rng: Any, mode: str, opset: int, constants: Any) -> None:
+    x = rng.standard_normal((1, 1, 5, 6)).astype(np.float32)
+    inputs = [x, f32([0, 0, 0.2, 0.1, 1, 1, 0.9, 0.8]), f32([1, 1, 2, 2])]
+    attributes = {"coordinate_transformation_mode": "tf_crop_and_resize", "mode": mode}
+    node = helper.make_node("Resize", ["x", "roi", "scales"], ["y"], **attributes)
+    info = [helper.make_tensor_value_info(name, 1, None) for name in ("x", "roi", "scales", "y")]
+    model = helper.make_model(
+        helper.make_graph([node], "g", info[:3], info[3:]), opset_imports=[helper.make_opsetid("", opset)]
+    )
+    want = ReferenceEvaluator(model).run(None, dict(zip(("x", "roi", "scales"), inputs, strict=True)))[0]
+    (got,) = run_node("Resize", inputs, opset, constants=constants, **attributes)
+    assert got.shape == want.shape == (1, 1, 10, 12)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(

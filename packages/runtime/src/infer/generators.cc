@@ -144,8 +144,7 @@ void InferResize(InferenceContext& context) {
   const std::size_t scales_input = context.node().op_type == "Resize" && context.node().since_version >= 11 ? 2 : 1;
   const Tensor* scales = context.ConstantInput(scales_input);
   if (scales != nullptr && scales->type() == ElementType::kFloat && !HasAttribute(context, "axes") &&
-      scales->element_count() == static_cast<int64_t>(input.rank()) &&
-      StringAttribute(context, "coordinate_transformation_mode") != "tf_crop_and_resize") {
+      scales->element_count() == static_cast<int64_t>(input.rank())) {
     for (std::size_t i = 0; i < out.rank(); ++i) {
       const double extent = std::floor(static_cast<double>(input[i].extent()) * scales->Data<float>()[i]);
       if (input[i].is_known() && extent >= 0 && extent < 1e15) out[i] = Dim(static_cast<int64_t>(extent));

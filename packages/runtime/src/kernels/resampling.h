@@ -32,7 +32,7 @@ class Resampling {
   /// For nearest: the input position of output position `i`, or -1 if it is extrapolated.
   int64_t Nearest(const ResizedAxis& axis, int64_t i) const;
 
-  /// The number of input positions that one output position depends on. Throws Error if they were far too many.
+  /// The number of input positions that one output position depends on: a few times the extent at most.
   int64_t TapCount(const ResizedAxis& axis) const;
   /// Their places and weights, TapCount() of each; places[0] is -1 if the position is extrapolated.
   template <class Weight>

@@ -132,9 +132,9 @@ class Resize final : public KernelBase {
         FailArgument(InputLabel(scales_input_, "scales") + ": must be positive, got " + std::to_string(scales[i]));
       a.scale = double{scales[i]};
       a.length = static_cast<double>(a.input) * a.scale;
-      const double extent = std::floor(
-          resampling_.crops() ? static_cast<double>(a.input) * (a.roi_end - a.roi_start) * a.scale : a.length);
-      SetOutput(a, extent);
+      // Of the whole axis even if only a region of it is resized: the operator's text has it otherwise, but neither
+      // its inference nor its reference, nor ONNX Runtime.
+      SetOutput(a, std::floor(a.length));
     }
   }
 
