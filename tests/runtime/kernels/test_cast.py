@@ -110,5 +110,26 @@ def test_numbers_to_text(run_node: Any) -> None:
     got = cast(run_node, x, TensorProto.STRING).tolist()
     assert got[2:5] == ["NaN", "INF", "-INF"]
     np.testing.assert_array_equal(np.array([got[i] for i in (0, 1, 5)], np.float32), x[[0, 1, 5]])
+    # As many digits as it takes, plain where ONNX Runtime (float) and onnx.reference (double) write them so.
+    for dtype, texts in (
+        (np.float32, ["0", "-0", "0.1", "0.33333334", "100000", "10000000", "33554432", "1.2345679e+08", "1e+20"]),
+        (np.float32, ["0.0001", "9.9999e-05", "1e-05", "3.4028235e+38", "1e-45"]),
+        (np.float64, ["0.3333333333333333", "123456789.125", "100000", "1000000000000000", "1e+16", "1e-05", "5e-324"]),
+        (np.float16, ["0.33325195", "65504", "0.099975586"]),
+        (ml_dtypes.bfloat16, ["99840", "3.140625"]),
+    ):
+        values = np.array([float(text) for text in texts], dtype)
+        assert cast(run_node, values, TensorProto.STRING).tolist() == texts
+        np.testing.assert_array_equal(np.array([float(text) for text in texts]).astype(dtype), values)
+    assert cast(run_node, np.array([True, False]), TensorProto.STRING).tolist() == ["True", "False"]
     got = cast(run_node, np.array([-(2**63), 2**63 - 1], np.int64), TensorProto.STRING)
     assert got.tolist() == [str(-(2**63)), str(2**63 - 1)]
+
+
+@pytest.mark.parametrize(("name", "to"), [("FLOAT", 1), ("INT64", 7), ("BOOL", 9), ("DOUBLE", 11), ("FLOAT16", 10)])
+def test_the_first_version_names_the_type(run_node: Any, name: str, to: int) -> None:
+    x = np.array([0, 1.5, -3], np.float32)
+    (got,) = run_node("Cast", [x], 1, [to], to=name)
+    want = x.astype(helper.tensor_dtype_to_np_dtype(to))
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Normalizations and Dropout against numpy in float64."""
+"""Normalizations against numpy in float64."""
 
 from __future__ import annotations
 
@@ -243,29 +243,6 @@ def test_lp_normalization_at_the_edges(run_node: Any) -> None:
         run_node("LpNormalization", [x], 22, axis=2)
 
 
-@pytest.mark.parametrize("opset", [1, 6, 7, 10, 12, 13, 22])
-def test_dropout_keeps_everything(run_node: Any, rng: Any, opset: int) -> None:
-    x = uniform(rng, (3, 5), np.float32)
-    inputs: list[np.ndarray | None] = [x]
-    attributes: dict[str, Any] = {"is_test": 1} if opset < 7 else {}
-    if opset >= 12:
-        inputs += [np.array(0.5, np.float32), np.array(False)]
-    else:
-        attributes["ratio"] = 0.5
-    kind = TensorProto.BOOL if opset >= 10 else TensorProto.FLOAT
-    y, mask = run_node("Dropout", inputs, opset, [TensorProto.FLOAT, kind], constants=[1, 2], **attributes)
-    assert y.tobytes() == x.tobytes()
-    np.testing.assert_array_equal(mask, np.ones((3, 5), mask.dtype))
-
-
-def test_dropout_of_nothing_in_training(run_node: Any, rng: Any) -> None:
-    x = uniform(rng, (3, 5), np.float16)
-    inputs = [x, np.array(0, np.float64), np.array(True)]
-    y, mask = run_node("Dropout", inputs, 13, [TensorProto.FLOAT16, TensorProto.BOOL], constants=[1, 2])
-    assert y.tobytes() == x.tobytes()
-    assert mask.all()
-
-
 @pytest.mark.parametrize("opset", [1, 6, 7, 9])
 def test_batch_normalization_declines_old_training(run_node: Any, opset: int) -> None:
     ones = np.ones(3, np.float32)
@@ -273,23 +250,3 @@ def test_batch_normalization_declines_old_training(run_node: Any, opset: int) ->
     attributes = {"consumed_inputs": [0] * 5} if opset == 1 else {}
     with pytest.raises(Exception, match="training mode before version 14 is not supported"):
         run_node("BatchNormalization", inputs, opset, [1] * 5, **attributes)
-
-
-@pytest.mark.parametrize(
-    ("opset", "ratio", "training", "constants", "attributes"),
-    [
-        (6, None, None, (), {}),
-        (12, 0.5, True, (1, 2), {}),
-        (13, None, True, (2,), {}),
-        (13, 0.0, True, (2,), {}),  # a ratio that may change
-        (22, 0.5, False, (1,), {}),  # a mode that may change
-    ],
-)
-def test_dropout_declines_random_numbers(
-    run_node: Any, opset: int, ratio: Any, training: Any, constants: Any, attributes: Any
-) -> None:
-    inputs: list[Any] = [np.ones(3, np.float32)]
-    if training is not None:
-        inputs += [None if ratio is None else np.array(ratio, np.float32), np.array(training)]
-    with pytest.raises(Exception, match=r"random dropout \(training mode\) is not supported"):
-        run_node("Dropout", inputs, opset, constants=constants, **attributes)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast, CastLike.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -30,6 +32,19 @@ To Convert(From value) {
   }
 }
 
+/// Writes the fewest digits that give a finite value back: plain from 1e-4 up to the number of digits that the type is
+/// good for, beyond that with an exponent. Returns the end.
+template <class T>
+char* WriteFloat(T value, char* begin, char* end) {
+  constexpr int kMostDigits = sizeof(T) == sizeof(float) ? 8 : 16;
+  char* stop = std::to_chars(begin, end, value, std::chars_format::scientific).ptr;
+  const char* power = std::find(begin, stop, 'e') + 1;
+  int exponent = 0;
+  std::from_chars(power + (*power == '+'), stop, exponent);
+  if (exponent < -4 || exponent >= kMostDigits) return stop;
+  return std::to_chars(begin, end, value, std::chars_format::fixed).ptr;
+}
+
 template <class T>
 std::string ToText(T value) {
   if constexpr (kIsSmallFloat<T>) {
@@ -42,7 +57,8 @@ std::string ToText(T value) {
       if (std::isinf(value)) return value > 0 ? "INF" : "-INF";
     }
     char text[64];
-    return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
+    if constexpr (std::is_floating_point_v<T>) return std::string(text, WriteFloat(value, text, std::end(text)));
+    return std::string(text, std::to_chars(text, std::end(text), value).ptr);
   }
 }
 
@@ -120,7 +136,7 @@ class Cast final : public KernelBase {
 
 void RegisterCast(KernelRegistry& registry) {
   const std::vector<TypeConstraint> constraints = {{"T1", SetOf(CastTypes{})}, {"T2", SetOf(CastTypes{})}};
-  registry.RegisterKernelFn(Registration("Cast", 6, 28, constraints), MakeKernel<Cast>);
+  registry.RegisterKernelFn(Registration("Cast", 1, 28, constraints), MakeKernel<Cast>);
   registry.RegisterKernelFn(Registration("CastLike", 15, 25, constraints), MakeKernel<Cast>);
 }
 
