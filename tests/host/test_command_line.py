@@ -317,6 +317,17 @@ def test_explain_as_json_and_as_a_picture(model, tmp_path):
     assert f"written: {picture}" in done.stderr
 
 
+def test_explain_as_a_picture_alone(model, tmp_path):
+    command("explain", model, "--svg", tmp_path / "model.svg")
+    done = command("explain", model, "--svg", "-")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (tmp_path / "model.svg").read_text()
+    assert not Path("-").exists()
+    done = command("explain", model, "--svg", "-", "--json")
+    assert done.returncode == 1
+    assert "InvalidArgument: --svg -: expected a file together with --json" in done.stderr
+
+
 def test_explain_asks_no_provider_for_constants(tmp_path, fixtures):
     nodes = [
         helper.make_node("Constant", [], ["k"], "constant", value_floats=[1.0, 2.0]),

@@ -86,6 +86,23 @@ def test_files_are_written_when_the_output_has_no_room(model, tmp_path):
         assert picture.read_text().endswith("</svg>\n")
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["explain", "--help"], ["support-matrix"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_cannot_be_written_is_an_error(arguments, unbuffered):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+            check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.returncode == 1
+    assert done.stderr == "onnx-light-ort-host: OSError: [Errno 28] No space left on device\n"
+
+
 def test_shown():
     assert terminal.shown(EVIL) == ESCAPED
     assert terminal.shown("Grüße, 世界 \\ 'a' \U0001f600") == "Grüße, 世界 \\ 'a' \U0001f600"

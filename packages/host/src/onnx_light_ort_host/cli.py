@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from _typeshed import SupportsWrite
+
 EXIT_CODES = """\
 exit status:
   0  done
@@ -80,26 +82,41 @@ def demo(_: argparse.Namespace) -> int:
     return demo_main()
 
 
+class Parser(argparse.ArgumentParser):
+    """Fails when its help cannot be written, which the one of the standard library does not tell."""
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Writes the help."""
+        print(self.format_help(), end="", file=file or sys.stdout)
+
+
+class Version(argparse.Action):
+    """Writes the version, likewise."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Ends the process with status 0."""
+        print(f"{__version__} ({get_build_info()})")
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument("--traceback", action="store_true", help="show where an error was raised")
 
-    model = argparse.ArgumentParser(add_help=False)
+    model = Parser(add_help=False)
     cli_session.add_options(model)
 
-    result = argparse.ArgumentParser(
+    result = Parser(
         prog=PROGRAM,
         description=__import__(__package__).__doc__,
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    result.add_argument("--version", action="version", version=f"{__version__} ({get_build_info()})")
+    result.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def add(
-        name: str, function: object, examples: str = "", *parents: argparse.ArgumentParser
-    ) -> argparse.ArgumentParser:
+    def add(name: str, function: object, examples: str = "", *parents: Parser) -> argparse.ArgumentParser:
         command = commands.add_parser(
             name,
             parents=[*parents, common],
@@ -115,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = add("explain", cli_reports.explain, EXPLAIN_EXAMPLES, model)
     command.add_argument("--json", action="store_true", help="as JSON instead of a table")
-    command.add_argument("--svg", metavar="FILE", help="also write a picture of the graph")
+    command.add_argument("--svg", metavar="FILE", help="also write a picture of the graph; - writes it instead")
     command.add_argument(
         "--require",
         metavar="NODE",
@@ -182,6 +199,11 @@ def perform(arguments: Sequence[str] | None) -> int:
         options = parser().parse_args(arguments)
     except SystemExit as end:  # after its own message
         return int(end.code or 0)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # of the help or the version
+        tell(f"{PROGRAM}: {type(error).__name__}: {error}")
+        return 1
     try:
         if options.command in ("run", "demo"):
             import_module("numpy")  # takes an interruption for a bad installation, so while it ends the process

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 
 from .cli_session import open_session
 from .errors import InvalidArgument
@@ -78,6 +80,9 @@ def not_taken(rows: Sequence[NodeAssignment], arguments: argparse.Namespace) -> 
 
 def explain(arguments: argparse.Namespace) -> int:
     """Shows who runs which node of a model, and why no execution provider took it."""
+    is_picture_alone = arguments.svg == "-"
+    if is_picture_alone and arguments.json:
+        raise InvalidArgument("--svg -: expected a file together with --json, which has the output to itself")
     session = open_session(arguments)
     rows = session.node_assignments()
     missed = not_taken(rows, arguments)
@@ -85,12 +90,17 @@ def explain(arguments: argparse.Namespace) -> int:
         from .graph_picture import draw
 
         picture = draw(rows, session.get_inputs(), session.get_outputs(), os.path.basename(arguments.model))
-        with open(arguments.svg, "w", encoding="utf-8") as file:
-            file.write(picture)
-        tell(f"written: {arguments.svg}")
+        if is_picture_alone:
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8")
+            print(picture, end="")
+        else:
+            with open(arguments.svg, "w", encoding="utf-8") as file:
+                file.write(picture)
+            tell(f"written: {arguments.svg}")
     if arguments.json:
         print(json.dumps([row.asdict() for row in rows], indent=1))
-    else:
+    elif not is_picture_alone:
         if arguments.ep:
             print(provider_table(session._providers()), end="\n\n")
         print(assignment_table(rows))

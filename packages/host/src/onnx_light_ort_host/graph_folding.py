@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps the picture of a long or wide graph in a shape that fits a screen: layers in several rows, rows in columns."""
+"""Keeps the picture of a long or wide graph as wide as a screen at most: wide layers in several, layers in columns."""
 
 from __future__ import annotations
 
@@ -9,38 +9,67 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LONGEST = 4000.0  # a side up to this length is left as it is
-STEEPEST = 3.5  # height by width, from which a tall picture is folded
-WANTED = 1.5  # width by height, of a picture that is folded
+WIDEST = 1800.0  # for a screen, at the size that the text has
+TALLEST = 1000.0  # a picture up to this height is left as it is
+WANTED = 1.5  # width by height, of a picture that is folded, as far as it does not become too wide
 TRACK = 6.0  # between lines that lead from the end of a column to the start of the next one
 
 
-def split_layers(
-    layer: Sequence[int], order: Sequence[Sequence[int]], rooms: Sequence[tuple[float, float]]
+def packed_layers(
+    layer: Sequence[int], edges: Sequence[tuple[int, int]], widths: Sequence[float], widest: float
 ) -> list[int]:
-    """Returns the layer of each box when those of a layer that is too wide stand in several rows.
+    """Returns the layer of each box when none is wider than `widest`; the ones given where that is so already.
+
+    Boxes are taken along the paths to each end of the graph, so that those of one path stay near each other, and each
+    is put as far up as what it reads and the room in the layers allow.
 
     Parameters
     ----------
     layer : sequence of int
         The layer of each box so far.
-    order : sequence of sequence of int
-        The boxes of each layer from left to right.
-    rooms : sequence of (float, float)
-        Width and height that each box takes, with the gaps around it.
+    edges : sequence of (int, int)
+        From which box to which.
+    widths : sequence of float
+        Room that each box takes.
+    widest : float
+        For the boxes of one layer.
     """
-    # So wide would a rectangle be that is as large as all boxes together.
-    widest = max(LONGEST, math.sqrt(WANTED * sum(width * height for width, height in rooms)))
-    result, added = list(layer), 0
-    for i, row in enumerate(order):
-        width = sum(rooms[box][0] for box in row)
-        wanted = width / math.ceil(width / widest) if width else 0.0  # rows of the same length
-        reached = 0.0
-        for box in row:
-            reached += rooms[box][0]
-            if reached > wanted + 1 and reached > rooms[box][0]:
-                added, reached = added + 1, rooms[box][0]
-            result[box] = i + added
+    used: list[float] = []
+    for box, at in enumerate(layer):
+        used += [0.0] * (at + 1 - len(used))
+        used[at] += widths[box]
+    if max(used, default=0.0) <= widest:
+        return list(layer)
+    reads: list[list[int]] = [[] for _ in layer]
+    is_read = [False] * len(layer)
+    for a, b in edges:
+        reads[b].append(a)
+        is_read[a] = True
+    used, result = [], [-1] * len(layer)
+
+    def put(box: int, at: int) -> None:
+        while at < len(used) and used[at] and used[at] + widths[box] > widest:
+            at += 1
+        used.extend([0.0] * (at + 1 - len(used)))
+        used[at] += widths[box]
+        result[box] = at
+
+    for end in (box for box in range(len(layer)) if not is_read[box]):
+        todo = [end]
+        while todo:
+            box = todo[-1]
+            missing = [other for other in reads[box] if result[other] < 0 and reads[other]]
+            if missing:
+                todo += reversed(missing)
+                continue
+            todo.pop()
+            if result[box] >= 0:
+                continue
+            lowest = max((result[other] for other in reads[box]), default=-1)
+            for other in reads[box]:  # what reads nothing is placed by its first reader, beside what that reads
+                if result[other] < 0:
+                    put(other, max(lowest, 0))
+            put(box, 1 + max((result[other] for other in reads[box]), default=-1))
     return result
 
 
@@ -64,6 +93,8 @@ class Folding:
         For each layer the items from which lines lead to the next layer: where their centres are, and which they are.
     gap : float
         Between columns.
+    widest : float
+        For the whole, unless a single column is wider.
     """
 
     def __init__(
@@ -74,13 +105,20 @@ class Folding:
         rights: Sequence[float],
         crossings: Sequence[Sequence[tuple[float, int]]],
         gap: float,
+        widest: float,
     ) -> None:
         self.tops, self.heights, self.lefts, self.rights = tops, heights, lefts, rights
         self.crossings, self.gap = crossings, gap
         tall = self.try_bands(1)
-        if tall > LONGEST and tall > STEEPEST * self.width:
-            most = min(len(tops), math.ceil(tall / LONGEST * 20))
-            self.try_bands(min(range(1, most + 1), key=self.strangeness))
+        if tall > max(TALLEST, self.width / WANTED):
+            best = most = 1
+            strangest = self.strangeness(1)
+            while most < len(tops) and self.width <= widest:
+                most += 1
+                strangeness = self.strangeness(most)
+                if strangeness < strangest and self.width <= widest:
+                    best, strangest = most, strangeness
+            self.try_bands(best)
 
     def strangeness(self, count: int) -> float:
         """Returns how far the shape with so many bands is from the one wanted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .graph_folding import Folding, split_layers
+from .graph_folding import WIDEST, Folding, packed_layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 SWEEPS = 6
 GAP = 24.0
 LAYER_GAP = 40.0
-BEND_WIDTH = 6.0
+BEND_WIDTH = 12.0
+BENDS = 200.0  # room in each layer that boxes leave to bends
 
 
 class Layout:
@@ -64,9 +65,10 @@ class Columns:
         sizes: Sequence[tuple[float, float]],
         edges: Sequence[tuple[int, int]],
         layer: list[int],
+        widest: float,
         joins: bool = False,
     ) -> None:
-        self.widths = [width for width, _ in sizes]
+        self.widths = [width + GAP for width, _ in sizes]
         self.layer = list(layer)
         leaving, reaching = Counter(a for a, _ in edges), Counter(b for _, b in edges)
         depth = max(self.layer, default=-1) + 1
@@ -80,7 +82,7 @@ class Columns:
                 bend = bends.get(key)
                 if bend is None:
                     bend = bends[key] = len(self.widths)
-                    self.widths.append(BEND_WIDTH)
+                    self.widths.append(0.0)
                     self.layer.append(row)
                 links[above, bend] = None
                 above = bend
@@ -89,7 +91,12 @@ class Columns:
         self.rows: list[list[int]] = [[] for _ in range(depth)]
         for item, row in enumerate(self.layer):
             self.rows[row].append(item)
-        self.is_bounded, self.widest = joins, max(map(self.width_of, self.rows), default=0.0)
+        for items in self.rows:  # bends move together where they are many
+            passing = [item for item in items if item >= len(sizes)]
+            room = max(widest - self.width_of(items), 1.0)
+            for item in passing:
+                self.widths[item] = min(BEND_WIDTH, room / len(passing))
+        self.widest = max(map(self.width_of, self.rows), default=0.0)
         self.above: list[list[int]] = [[] for _ in self.widths]
         self.below: list[list[int]] = [[] for _ in self.widths]
         for a, b in self.links:
@@ -137,41 +144,36 @@ class Columns:
         for item in row:
             edge = max(wanted[item], edge + self.widths[item] / 2)
             from_left.append(edge)
-            edge += self.widths[item] / 2 + GAP
+            edge += self.widths[item] / 2
         edge = float("inf")
         for item in reversed(row):
             edge = min(wanted[item], edge - self.widths[item] / 2)
             from_right.append(edge)
-            edge -= self.widths[item] / 2 + GAP
+            edge -= self.widths[item] / 2
         for item, left, right in zip(row, from_left, reversed(from_right), strict=True):
             center[item] = (left + right) / 2
-        if self.is_bounded:
-            # Else rows of one layer, each near the lines at an end of the one above, would drift further and further.
-            left, right = -self.widest / 2, self.widest / 2 - self.width_of(row)
-            for item in row:
-                half = self.widths[item] / 2
-                center[item] = min(max(center[item], left + half), right + half)
-                left, right = left + 2 * half + GAP, right + 2 * half + GAP
+        # Else layers, each near the lines at an end of the one above, would drift further and further.
+        left, right = -self.widest / 2, self.widest / 2 - self.width_of(row)
+        for item in row:
+            half = self.widths[item] / 2
+            center[item] = min(max(center[item], left + half), right + half)
+            left, right = left + 2 * half, right + 2 * half
 
     def width_of(self, row: list[int]) -> float:
         """Returns how wide a layer is at least."""
-        return sum(self.widths[item] for item in row) + GAP * (len(row) - 1)
+        return sum(self.widths[item] for item in row)
 
 
-def arranged(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Columns:
-    """Returns the layers with their items in order, none of them far wider than the whole has to be."""
+def arranged(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], widest: float) -> Columns:
+    """Returns the layers with their items in order, none of them wider than `widest` if that can be."""
     layer = layers_of(len(sizes), edges)
-    columns = Columns(sizes, edges, layer)
+    packed = packed_layers(layer, edges, [width + GAP for width, _ in sizes], max(widest - BENDS, widest / 2))
+    columns = Columns(sizes, edges, packed, widest, joins=packed != layer)
     columns.order()
-    order = [[item for item in row if item < len(sizes)] for row in columns.rows]
-    split = split_layers(layer, order, [(width + GAP, height + LAYER_GAP) for width, height in sizes])
-    if split != layer:
-        columns = Columns(sizes, edges, split, joins=True)
-        columns.order()
     return columns
 
 
-def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Layout:
+def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], widest: float = WIDEST) -> Layout:
     """Places boxes.
 
     Parameters
@@ -180,6 +182,8 @@ def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]
         Width and height of each box.
     edges : sequence of (int, int)
         From which box to which; a box comes after those that it reads.
+    widest : float
+        For the whole, unless a single box takes more.
 
     Returns
     -------
@@ -187,7 +191,7 @@ def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]
         Boxes never overlap and lines never run through one. Lines lead downwards, but from one column to the next where
         the layers of a long graph stand in several columns.
     """
-    columns = arranged(sizes, edges)
+    columns = arranged(sizes, edges, widest)
     center = columns.centers()
     heights = [size[1] for size in sizes] + [0.0] * (len(center) - len(sizes))
     tops, row_heights, y = [], [], 0.0
@@ -198,7 +202,7 @@ def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]
     crossings = [[(center[item], item) for item in row if columns.below[item]] for row in columns.rows]
     lefts = [min(center[item] - columns.widths[item] / 2 for item in row) for row in columns.rows]
     rights = [max(center[item] + columns.widths[item] / 2 for item in row) for row in columns.rows]
-    folding = Folding(tops, row_heights, lefts, rights, crossings, GAP)
+    folding = Folding(tops, row_heights, lefts, rights, crossings, GAP, widest)
     band = [folding.band[columns.layer[item]] for item in range(len(center))]
     x = [center[item] + folding.shifts[band[item]][0] for item in range(len(center))]
     top = [tops[columns.layer[item]] + folding.shifts[band[item]][1] for item in range(len(center))]

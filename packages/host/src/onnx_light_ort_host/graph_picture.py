@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from html import escape
 
-from .graph_layout import GAP, LAYER_GAP, layout
+from .graph_folding import WIDEST
+from .graph_layout import BEND_WIDTH, GAP, LAYER_GAP, layout
 from .providers import CPU_PROVIDER
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 NATIVE, FALLBACK = "native kernel", "reference fallback"
 NATIVE_FILL, FALLBACK_FILL = "#dce8f5", "#e6e6e6"
 FILLS = ("#fde2c4", "#d5efd0", "#f3d6ea", "#fbf3b9", "#cdeeee", "#e2d8f3", "#f7cfc9", "#e3eab9")
+LONGEST_LINE = 200
 BOX_WIDTH, BOX_HEIGHT, PILL_HEIGHT, MARGIN, LINE_HEIGHT = 176.0, 58.0, 26.0, 16.0, 16.0
 STYLE = (
     "text{font:12px sans-serif;fill:#222}.o{font-weight:bold}.n,.k{font-size:10px}.k{fill:#555}"
@@ -93,7 +95,9 @@ class Picture:
         for row in rows:
             self.rows.setdefault(row.graph, []).append(row)
 
-    def graph(self, path: str, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> Drawing:
+    def graph(
+        self, path: str, inputs: Sequence[str] = (), outputs: Sequence[str] = (), widest: float = WIDEST - 2 * MARGIN
+    ) -> Drawing:
         """Draws one graph; the names are those of its inputs and outputs where they are to be seen."""
         boxes = [pill(name) for name in inputs]
         makers: dict[str, int] = {name: i for i, name in enumerate(inputs)}
@@ -104,12 +108,12 @@ class Picture:
                     edges[makers[name], len(boxes)] = None
             for name in filter(None, row.outputs):
                 makers[name] = len(boxes)
-            boxes.append(self.node(row))
+            boxes.append(self.node(row, widest))
         for name in outputs:
             if name in makers:
                 edges[makers[name], len(boxes)] = None
             boxes.append(pill(name))
-        places = layout([(box.width, box.height) for box in boxes], list(edges))
+        places = layout([(box.width, box.height) for box in boxes], list(edges), widest)
         drawing = Drawing()
         for points in places.lines:
             drawing.line(points)
@@ -118,20 +122,23 @@ class Picture:
         drawing.width, drawing.height = places.width, places.height
         return drawing
 
-    def node(self, row: NodeAssignment) -> Drawing:
-        """Draws one node, with its subgraphs side by side."""
+    def node(self, row: NodeAssignment, widest: float) -> Drawing:
+        """Draws one node, with its subgraphs side by side as far as there is room."""
         step = f"{row.graph}/#{row.index}." if row.graph else f"#{row.index}."
         bodies = [path for path in self.rows if path.startswith(step) and "/" not in path[len(step) :]]
-        inner, x = Drawing(), MARGIN
+        inner, x, y = Drawing(), MARGIN, BOX_HEIGHT
+        widest -= GAP + BEND_WIDTH  # for a line beside it
         for path in bodies:
-            body = self.graph(path)
-            inner.rect('class="g"', x, BOX_HEIGHT, body.width + 2 * MARGIN, body.height + 2 * MARGIN + LINE_HEIGHT)
-            inner.text("n", x + 6, BOX_HEIGHT + 14, path[len(step) :])
-            inner.put(body, x + MARGIN, BOX_HEIGHT + LINE_HEIGHT + MARGIN)
+            body = self.graph(path, widest=max(widest - 4 * MARGIN, 2 * BOX_WIDTH))
+            if x > MARGIN and x + body.width + 3 * MARGIN > widest:
+                x, y = MARGIN, inner.height + MARGIN + GAP
+            inner.rect('class="g"', x, y, body.width + 2 * MARGIN, body.height + 2 * MARGIN + LINE_HEIGHT)
+            inner.text("n", x + 6, y + 14, path[len(step) :])
+            inner.put(body, x + MARGIN, y + LINE_HEIGHT + MARGIN)
             x += body.width + 2 * MARGIN + GAP
         drawing = Drawing()
         who = runner(row)
-        width = max(BOX_WIDTH, x - GAP + MARGIN) if bodies else BOX_WIDTH
+        width = max(BOX_WIDTH, inner.width + 2 * MARGIN)
         height = inner.height + 2 * MARGIN if bodies else BOX_HEIGHT
         drawing.parts.append(f"<g><title>{clean(details(row))}</title>")
         drawing.rect(f'fill="{self.fills[who]}"', 0, 0, width, height)
@@ -175,7 +182,7 @@ def legend(fills: Mapping[str, str], rows: Sequence[NodeAssignment]) -> Drawing:
         count = sum(runner(row) == name for row in rows)
         y = i * (LINE_HEIGHT + 6)
         drawing.rect(f'fill="{fill}"', 0, y, 22, LINE_HEIGHT)
-        label = f"{name}: {count} node{'s' if count != 1 else ''}"
+        label = f"{name[-LONGEST_LINE:]}: {count} node{'s' if count != 1 else ''}"
         drawing.text("", 30, y + 13, label)
         drawing.width = max(drawing.width, 30.0 + 7 * len(label))
         drawing.height = y + LINE_HEIGHT
@@ -201,6 +208,7 @@ def draw(rows: Sequence[NodeAssignment], inputs: Sequence[NodeArg], outputs: Seq
     """
     picture = Picture(rows)
     whole = Drawing()
+    title = title[-LONGEST_LINE:]
     whole.text("o", MARGIN, MARGIN + 12, title)
     whole.put(legend(picture.fills, rows), MARGIN, MARGIN + 2 * LINE_HEIGHT)
     body = picture.graph("", [arg.name for arg in inputs], [arg.name for arg in outputs])
