@@ -227,12 +227,17 @@ def test_forms_of_providers(providers, provider_options):
 
 def test_arguments_of_a_run():
     session, feeds = ort.InferenceSession(MODEL), {"x": np.float32([1, 2])}
-    for wrong in (5, True, 1.5):
+    for wrong in (5, True, 1.5, "y", b"y"):
         with pytest.raises(TypeError, match="output names: expected a list of names or None, got"):
             session.run(wrong, feeds)
-    for wrong in ("y", b"y", [5], [None], ["z"]):
-        with pytest.raises(ort.InvalidArgument, match="output names: expected"):
+    for wrong in ([5], [None], [b"y"]):
+        with pytest.raises(TypeError, match="output names: expected names, got"):
             session.run(wrong, feeds)
+    with pytest.raises(ort.InvalidArgument, match="output names: expected"):
+        session.run(["z"], feeds)
+    for wrong in (5, None, b"x"):
+        with pytest.raises(TypeError, match="input feed: expected names, got"):
+            session.run(None, {**feeds, wrong: feeds["x"]})
     for wrong in (None, 5, "x", [("x", 1)]):
         with pytest.raises(TypeError, match="input feed: expected a dict of names and arrays, got"):
             session.run(None, wrong)

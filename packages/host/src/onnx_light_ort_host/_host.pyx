@@ -234,6 +234,8 @@ cdef class Session:
             item = <object>value
             found = PyDict_GetItemWithError(self.input_indices, name)
             if found == NULL:
+                if not isinstance(name, str):
+                    raise TypeError(f"input feed: expected names, got {name!r}")
                 raise InvalidArgument(f"input feed: expected names of {list(self.input_indices)}, got {name!r}")
             index = <object>found
             if self.input_specs[index].type == ElementType.kUndefined:
@@ -339,12 +341,12 @@ cdef class Session:
     cdef list find_outputs(self, output_names):
         """Returns the positions of outputs, None for no names."""
         cdef list indices = []
-        if isinstance(output_names, (str, bytes)):
-            raise InvalidArgument(f"output names: expected a list of names, got {output_names!r}")
-        if not hasattr(output_names, "__iter__"):
-            raise TypeError(f"output names: expected a list of names or None, got {type_name(output_names)}")
+        if isinstance(output_names, (str, bytes)) or not hasattr(output_names, "__iter__"):
+            raise TypeError(f"output names: expected a list of names or None, got {output_names!r}")
         for name in output_names:
-            index = self.output_indices.get(name) if isinstance(name, str) else None
+            if not isinstance(name, str):
+                raise TypeError(f"output names: expected names, got {name!r}")
+            index = self.output_indices.get(name)
             if index is None:
                 raise InvalidArgument(f"output names: expected names of {list(self.output_indices)}, got {name!r}")
             indices.append(index)
