@@ -106,6 +106,18 @@ def test_a_link_may_not_lead_outside(folder: Path, dump_file: DumpFile) -> None:
     assert "through a link" in answer["error"]
 
 
+def test_the_folder_of_a_model_behind_a_link_is_that_of_the_link(
+    folder: Path, dump_file: DumpFile, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = write_model(folder, location="w.bin", offset="31")
+    assert "graph" in dump_file(model)
+    link = tmp_path_factory.mktemp("elsewhere") / "link.onnx"
+    link.symlink_to(model)
+    assert "w.bin" in dump_file(link)["error"]
+    (link.parent / "w.bin").write_bytes((folder / "w.bin").read_bytes())
+    assert "graph" in dump_file(link)
+
+
 def test_a_link_may_stay_inside(folder: Path, dump_file: DumpFile) -> None:
     (folder / "link.bin").symlink_to("sub/w.bin")
     answer = dump_file(write_model(folder, location="link.bin", offset="4"))
