@@ -134,7 +134,7 @@ def test_large_graphs_are_as_wide_as_a_screen(kind):
     edges = LARGE[kind]
     sizes = [(176.0, 58.0)] * 500
     placed = layout(sizes, edges)
-    assert placed.width <= 1800
+    assert placed.width <= 1800 + 1e-6
     assert placed.height < 60000
     boxes = [(x, y, x + 176, y + 58) for x, y in zip(placed.x, placed.y, strict=True)]
     for i, (left, top, right, bottom) in enumerate(boxes):
