@@ -44,6 +44,15 @@ def model_of(
 STRING = int(TensorProto.STRING)
 
 
+def custom_ops(graph: onnx.GraphProto) -> list[str]:
+    """Return the operators of a graph and its subgraphs that are custom operators of the plugin."""
+    found = [node.op_type for node in graph.node if node.domain == "onnx_light"]
+    for node in graph.node:
+        for attribute in node.attribute:
+            found += custom_ops(attribute.g) if attribute.HasField("g") else []
+    return found
+
+
 class Host:
     """A module that loads the plugin: onnxruntime or onnx_light_ort_host."""
 

@@ -17,16 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import onnx
 import onnx_light_ort_plugin
 from onnx_node_cases import Case, load_cases
-from plugin_ep import CPU, Host
-
-
-def custom_ops(graph: onnx.GraphProto) -> list[str]:
-    """Return the operators of a graph and its subgraphs that are custom operators of the plugin."""
-    found = [node.op_type for node in graph.node if node.domain == "onnx_light"]
-    for node in graph.node:
-        for attribute in node.attribute:
-            found += custom_ops(attribute.g) if attribute.HasField("g") else []
-    return found
+from plugin_ep import CPU, Host, custom_ops
 
 
 def run(host: Host, case: Case, use: str, optimize: bool) -> tuple[list[Any] | str, dict[str, list[str]]]:
