@@ -27,15 +27,19 @@ CallSignature SignatureOf(const OrtApi& api, const light::Graph& graph, int thre
   const light::Node& node = graph.node(0);
   CallSignature signature{.api = api,
                           .has_input = {},
+                          .constants = {},
                           .outputs = {},
                           .has_output = {},
                           .output_count = node.outputs.size(),
                           .arenas = ArenaPool::Shared(),
                           .threads = threads > 0 ? threads : DefaultThreadCount()};
-  for (const light::ValueId id : node.inputs) signature.has_input.push_back(id != light::kNoValue);
   // Trailing outputs that the node leaves out count too: a kernel may compute them all the same.
   const std::size_t count = std::max(node.outputs.size(), node.schema->outputs.size());
   const light::KernelInfo info(graph, node);
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    signature.constants.push_back(info.ConstantInput(i));
+    signature.has_input.push_back(info.HasInput(i) && signature.constants[i] == nullptr);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     signature.has_output.push_back(info.HasOutput(i));
     signature.outputs.push_back(info.HasOutput(i) ? info.OutputElement(i) : OmittedType(info, i));

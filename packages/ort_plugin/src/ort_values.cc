@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "conversions/buffer.h"
 #include "conversions/tensor_spec.h"
 #include "light/error.h"
 
@@ -94,7 +95,10 @@ std::optional<light::Tensor> ReadTensor(const OrtApi& api, const OrtValue* value
   if (layout.element == light::ElementType::kString) return ReadStrings(api, value, layout.dims);
   light::Tensor tensor;
   View(api, value, tensor);
-  return tensor;
+  if (conversions::IsAlignedFor(tensor.type(), tensor.data())) return tensor;
+  light::Tensor aligned = light::Tensor::Allocate(tensor.type(), tensor.dims());
+  std::memcpy(aligned.data(), tensor.data(), tensor.byte_size());
+  return aligned;
 }
 
 std::optional<light::Tensor> TakeTensor(const OrtApi& api, ort_abi::OwnedHandle<OrtValue> value) {

@@ -18,8 +18,8 @@ light::ValueType TypeOf(const OrtApi& api, const OrtTensorTypeAndShapeInfo* info
 /// Makes `tensor` a view of the value's elements, which must not be strings. Nothing is allocated for usual ranks.
 void View(const OrtApi& api, const OrtValue* value, light::Tensor& tensor);
 
-/// The value as a tensor: a view, or a copy if its elements are strings, whose layout is the host's affair. Nothing if
-/// the value is no tensor or its element type is unknown here.
+/// The value as a tensor: a view, or a copy if its elements are not aligned for their type, or are strings, whose
+/// layout is the host's affair. Nothing if the value is no tensor or its element type is unknown here.
 std::optional<light::Tensor> ReadTensor(const OrtApi& api, const OrtValue* value);
 
 /// As ReadTensor, and keeps the value as long as the tensor.

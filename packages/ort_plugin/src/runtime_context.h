@@ -15,8 +15,9 @@ namespace ort_plugin {
 /// What all calls of one kernel have in common.
 struct CallSignature {
   const OrtApi& api;
-  std::vector<bool> has_input;
-  std::vector<light::ElementType> outputs;  ///< with those that the node leaves out at its end
+  std::vector<bool> has_input;                  ///< that changes from call to call
+  std::vector<const light::Tensor*> constants;  ///< inputs that do not, and null for the others
+  std::vector<light::ElementType> outputs;      ///< with those that the node leaves out at its end
   std::vector<bool> has_output;
   std::size_t output_count = 0;  ///< of the node
   std::shared_ptr<ArenaPool> arenas;
@@ -32,7 +33,11 @@ struct CallFrame {
     Where where = Where::kNowhere;  ///< kOurs: copied to the host's memory when the kernel returns
   };
   explicit CallFrame(const CallSignature& signature)
-      : inputs(signature.has_input.size()), outputs(signature.outputs.size()) {}
+      : inputs(signature.has_input.size()), outputs(signature.outputs.size()) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (signature.constants[i] != nullptr) inputs[i] = light::Value(*signature.constants[i]);
+    }
+  }
 
   std::vector<light::Value> inputs;
   std::vector<Output> outputs;
