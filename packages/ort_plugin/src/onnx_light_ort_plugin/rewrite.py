@@ -41,13 +41,11 @@ def rewrite_model(model: onnx.ModelProto, op_types: Collection[str] | None = Non
     Raises
     ------
     ValueError
-        If `op_types` has an operator that there are no kernels for, or the model imports the domain ``onnx_light``.
+        If `op_types` has an operator that there are no kernels for.
     """
     wanted = set(supported_operators()) - _LEFT_BY_DEFAULT if op_types is None else set(op_types)
     if unknown := sorted(wanted - set(supported_operators())):
         raise ValueError(f"rewrite_model: op_types must be among list_custom_ops(), got {', '.join(unknown)}")
-    if any(entry.domain == DOMAIN for entry in model.opset_import):
-        raise ValueError(f"rewrite_model: the model must not import the domain {DOMAIN} yet")
     return _Rewriter(model, wanted).rewritten()
 
 
@@ -68,7 +66,8 @@ class _Rewriter:
     def rewritten(self) -> onnx.ModelProto:
         model = self._onnx.ModelProto()
         model.CopyFrom(self._model)
-        if self._opset and self._graph(model.graph, {}):
+        is_imported = any(entry.domain == DOMAIN for entry in model.opset_import)
+        if self._opset and self._graph(model.graph, {}) and not is_imported:
             model.opset_import.append(self._onnx.helper.make_opsetid(DOMAIN, 1))
         return model
 
