@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from contracts.harness import E, SlotError, copy_first_input
+from contracts.harness import E, SlotError, copy_first_input, run_in_child
 from onnx import helper
 
 CREATE, OP = "OrtApi.CreateCustomOpDomain", "OrtApi.CustomOpDomain_Add"
@@ -161,6 +161,34 @@ def test_failed_registration_leaves_nothing_behind(probe, api, new_domain):
     with pytest.raises(probe.exception("Fail")):
         probe.session(probe.one_node_model(op), options=options)
     assert op.calls == {}
+
+
+def options_after_their_registration(probe):
+    """Use the options that an entry point got when it has returned, and register once more."""
+    api, lent = probe.api, []
+    op, domain = probe.op(), probe.api.get.CreateCustomOpDomain(b"probe")
+    api.ok.CustomOpDomain_Add(domain, op.address)
+    options = probe.options(lambda handle, base: lent.append(handle))
+    for _ in range(2):
+        print(*api.error.AddCustomOpDomain(lent[0], domain), sep="|")
+        print(*api.error.AddSessionConfigEntry(lent[0], b"a", b"b"), sep="|")
+        with pytest.raises(probe.exception("Fail")):
+            probe.session(probe.one_node_model(op), options=options)
+        probe.options(lambda handle, base: lent.append(handle))
+    later = probe.options(lambda handle, base: api.ok.AddCustomOpDomain(handle, domain))
+    print(runs(probe, op, later))
+
+
+@pytest.mark.slot(ADD, "OrtApi.AddSessionConfigEntry")
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("checked", ["0", "1"], ids=["normal", "checked"])
+def test_options_are_over_once_the_entry_point_has_returned(module_name, checked):
+    ended = run_in_child(module_name, options_after_their_registration, ONNX_LIGHT_ORT_CHECKED=checked)
+    over = "session options: the registration that they were lent for is over"
+    slots = ["AddCustomOpDomain", "AddSessionConfigEntry"] * 2
+    expected = [f"{E.ORT_INVALID_ARGUMENT}|{slot}: {over}" for slot in slots]
+    assert ended.stdout.splitlines() == [*expected, "True"], ended.stderr
+    assert [f"out_of_phase: {slot}" in ended.stderr for slot in slots[:2]] == [checked == "1"] * 2
 
 
 @pytest.mark.slot(ADD, OP)

@@ -4,7 +4,7 @@
 import ctypes as C
 
 import pytest
-from contracts.harness import E, PluginAllocator, dims
+from contracts.harness import Arg, E, PluginAllocator, dims
 from contracts.harness.strings import calls, fill, read_strings, texts
 
 FLOAT = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
@@ -185,6 +185,23 @@ def test_a_length_beyond_memory_is_an_error(api, new_tensor, length):
     assert api.code.GetResizedStringTensorElementBuffer(value, 0, length, C.byref(buffer)) != E.ORT_OK
     assert buffer.value == SENTINEL
     assert read_strings(api, value) == [b"kept"]
+
+
+@pytest.mark.slot(RESIZE)
+@pytest.mark.host_stricter
+@pytest.mark.parametrize("length", [2**64 - 1, 2**63])
+def test_without_a_limit_no_limit_is_named(probe, length):
+    def compute(api, context):
+        value = api.get.KernelContext_GetOutput(context, 0, dims(1), 1)
+        seen.append(api.error.GetResizedStringTensorElementBuffer(value, 0, length, C.byref(C.c_void_p())))
+
+    seen = []
+    text = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING
+    probe.run_op(probe.op(outputs=[Arg(text)], compute=compute), output_types={"y0": (text, None)})
+    ((code, message),) = seen
+    assert code == E.ORT_RUNTIME_EXCEPTION
+    assert "node0" in message
+    assert f"out of memory, asked for {length} bytes" in message
 
 
 @pytest.mark.slot(FILL)

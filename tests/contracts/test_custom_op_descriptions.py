@@ -6,6 +6,7 @@ import ctypes as C
 import numpy as np
 import pytest
 from contracts.harness import Arg, E
+from onnx import TensorProto, helper
 
 ONES = np.ones(2, np.float32)
 FLOAT, VARIADIC = E.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, E.INPUT_OUTPUT_VARIADIC
@@ -189,3 +190,31 @@ def test_name_that_no_model_uses_does_no_harm(probe, name):
     odd.set("GetName", lambda this: C.addressof(text))
     session = probe.session(probe.one_node_model(good), odd, good)
     assert probe.run(session, {"x0": ONES})[0].tolist() == [1, 1]
+
+
+def inner_graph():
+    """Return a graph that reads the outer x0."""
+    output = helper.make_tensor_value_info("q", TensorProto.FLOAT, [2])
+    return helper.make_graph([helper.make_node("Neg", ["x0"], ["q"])], "inner", [], [output])
+
+
+@pytest.mark.slot("OrtCustomOp.CreateKernelV2")
+def test_attribute_that_is_a_graph_is_refused(probe):
+    op = probe.op()
+    with pytest.raises(probe.exception("Fail")):
+        probe.session(probe.one_node_model(op, attributes={"body": inner_graph()}), op)
+
+
+@pytest.mark.slot("OrtCustomOp.CreateKernelV2")
+@STRICTER
+@pytest.mark.parametrize(
+    ("name", "count", "said"), [("body", 0, "body"), ("bodies", 1, "bodies[0]"), ("bodies", 2, "bodies[0]")]
+)
+def test_attribute_of_graphs_is_named_before_any_kernel(probe, name, count, said):
+    op = probe.op()
+    attributes = {name: [inner_graph()] * count or inner_graph()}
+    with pytest.raises(probe.exception("Fail")) as failure:
+        probe.session(probe.one_node_model(op, attributes=attributes), op)
+    assert "CreateKernelV2" not in op.calls
+    assert "'node0'" in str(failure.value)
+    assert f"from {probe.path}): attribute '{said}' is a graph" in str(failure.value)

@@ -3,18 +3,12 @@
 
 #include "abi/sections.h"
 #include "adapters/allocator.h"
+#include "adapters/logger.h"
 
 namespace ort_host::abi {
 namespace {
 
-/// The allocator, which may be a library's: only of ours can it be told whether they live.
-template <class Allocator>
-Allocator* Usable(Allocator* allocator) {
-  Require(allocator, "ort_allocator");
-  if (checked::IsReleased(allocator, kAllocatorKind)) [[unlikely]]
-    throw StatusError(ORT_INVALID_ARGUMENT, "ort_allocator was released before");
-  return allocator;
-}
+constexpr const char* kAllocator = "ort_allocator";
 
 OrtStatus* ORT_API_CALL GetAllocatorWithDefaultOptions(OrtAllocator** out) noexcept {
   return Guard("GetAllocatorWithDefaultOptions",
@@ -23,7 +17,7 @@ OrtStatus* ORT_API_CALL GetAllocatorWithDefaultOptions(OrtAllocator** out) noexc
 
 OrtStatus* ORT_API_CALL AllocatorAlloc(OrtAllocator* allocator, size_t size, void** out) noexcept {
   return Guard("AllocatorAlloc", [&](Slot slot) -> OrtStatus* {
-    Usable(allocator);
+    BorrowAllocator(allocator, kAllocator);
     const auto destination = Out(out);
     void* block = AllocateWith(allocator, size);
     if (block == nullptr && size > 0) {
@@ -36,14 +30,14 @@ OrtStatus* ORT_API_CALL AllocatorAlloc(OrtAllocator* allocator, size_t size, voi
 
 OrtStatus* ORT_API_CALL AllocatorFree(OrtAllocator* allocator, void* block) noexcept {
   return Guard("AllocatorFree", [&] {
-    Usable(allocator);
+    BorrowAllocator(allocator, kAllocator);
     if (block != nullptr) FreeWith(allocator, block);
   });
 }
 
 OrtStatus* ORT_API_CALL AllocatorGetInfo(const OrtAllocator* allocator, const OrtMemoryInfo** out) noexcept {
   return Guard("AllocatorGetInfo", [&] {
-    ort_abi::RequireVersion(Usable(allocator));
+    ort_abi::RequireVersion(BorrowAllocator(allocator, kAllocator));
     Out(out) = ort_abi::Call<&OrtAllocator::Info, HostStatus>(allocator);
   });
 }
@@ -57,11 +51,12 @@ void ORT_API_CALL ReleaseAllocator(OrtAllocator* allocator) noexcept {
   if (ort_abi::checked_hooks != nullptr) [[unlikely]] {
     if (!ort_abi::checked_hooks->take(allocator, kAllocatorKind)) return;
   }
-  HostAllocator* ours = HostAllocator::From(allocator);
-  if (ours == nullptr) {
-    return checked::Report("wrong_kind", "ReleaseAllocator", "the allocator is a library's own");
+  if (HostAllocator* ours = HostAllocator::From(allocator)) {
+    delete ours;
+  } else {
+    // A library's own, or released memory, which may say anything.
+    LogLine(ORT_LOGGING_LEVEL_WARNING, "ReleaseAllocator: no allocator of the host's that lives; it is left alone");
   }
-  delete ours;
 }
 
 }  // namespace

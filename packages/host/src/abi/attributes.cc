@@ -110,6 +110,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttributeArray_string(const OrtKernelInfo* 
     if (values == nullptr) NoteOtherKind(content, *attribute, slot.name(), "strings");
     const size_t count = values != nullptr ? values->size() : 0;
     if (out != nullptr && allocator == nullptr) return slot.Fail(ORT_FAIL, "allocator is null");
+    if (out != nullptr) BorrowAllocator(allocator);
     *size = count;
     if (out == nullptr) return nullptr;
     *out = nullptr;
@@ -128,7 +129,7 @@ OrtStatus* ORT_API_CALL KernelInfoGetAttribute_tensor(const OrtKernelInfo* info,
                                                       OrtAllocator* allocator, OrtValue** out) noexcept {
   return Guard("KernelInfoGetAttribute_tensor", [&](Slot slot) -> OrtStatus* {
     const auto destination = Out(out);
-    Require(allocator, "allocator");
+    BorrowAllocator(allocator);
     OrtStatus* failure = nullptr;
     const auto* tensor = Scalar<light::Tensor>(slot, info, name, "tensor", &failure);
     if (tensor == nullptr) return failure;

@@ -12,7 +12,7 @@ namespace {
 OrtStatus* ORT_API_CALL AddSessionConfigEntry(OrtSessionOptions* options, const char* config_key,
                                               const char* config_value) noexcept {
   return Guard("AddSessionConfigEntry", [&](Slot slot) -> OrtStatus* {
-    SessionOptionsAdapter& adapter = Borrow(options);
+    SessionOptionsAdapter& adapter = BorrowOptions(options);
     const std::string problem =
         adapter.SetConfig(Require(config_key, "config_key"), Require(config_value, "config_value"));
     return problem.empty() ? nullptr : slot.Fail(ORT_INVALID_ARGUMENT, "%s", problem.c_str());
@@ -22,7 +22,7 @@ OrtStatus* ORT_API_CALL AddSessionConfigEntry(OrtSessionOptions* options, const 
 OrtStatus* ORT_API_CALL HasSessionConfigEntry(const OrtSessionOptions* options, const char* config_key,
                                               int* out) noexcept {
   return Guard("HasSessionConfigEntry", [&] {
-    const SessionOptionsAdapter& adapter = Borrow(options);
+    const SessionOptionsAdapter& adapter = BorrowOptions(options);
     Out(out) = adapter.FindConfig(Require(config_key, "config_key")) != nullptr ? 1 : 0;
   });
 }
@@ -30,7 +30,7 @@ OrtStatus* ORT_API_CALL HasSessionConfigEntry(const OrtSessionOptions* options, 
 OrtStatus* ORT_API_CALL GetSessionConfigEntry(const OrtSessionOptions* options, const char* config_key,
                                               char* config_value, size_t* size) noexcept {
   return Guard("GetSessionConfigEntry", [&](Slot slot) -> OrtStatus* {
-    const SessionOptionsAdapter& adapter = Borrow(options);
+    const SessionOptionsAdapter& adapter = BorrowOptions(options);
     Require(config_key, "config_key");
     Require(size, "size");
     const std::string* value = adapter.FindConfig(config_key);
@@ -44,7 +44,7 @@ OrtStatus* ORT_API_CALL GetSessionConfigEntry(const OrtSessionOptions* options, 
 OrtStatus* ORT_API_CALL GetSessionOptionsConfigEntries(const OrtSessionOptions* options,
                                                        OrtKeyValuePairs** out) noexcept {
   return Guard("GetSessionOptionsConfigEntries", [&] {
-    const SessionOptionsAdapter& adapter = Borrow(options);
+    const SessionOptionsAdapter& adapter = BorrowOptions(options);
     Out(out) = std::make_unique<KeyValuePairsAdapter>(adapter.config());
   });
 }

@@ -35,7 +35,7 @@ OrtStatus* ORT_API_CALL AddCustomOpDomain(OrtSessionOptions* options, OrtCustomO
   return Guard("AddCustomOpDomain", [&] {
     const CustomOpDomainAdapter& domain = Borrow(custom_op_domain);
     try {
-      Borrow(options).AddDomain(domain.domain());
+      BorrowOptions(options).AddDomain(domain.domain());
     } catch (const StatusError&) {
       ExplainForeignOptions();
       throw;

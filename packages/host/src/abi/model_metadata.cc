@@ -20,7 +20,7 @@ OrtStatus* CopyOut(const char* name, const OrtModelMetadata* metadata, OrtAlloca
                    Read&& read) noexcept {
   return Guard(name, [&](Slot slot) -> OrtStatus* {
     const std::string& text = read(Borrow(metadata));
-    RequireCpuMemory(Require(allocator, "allocator"));
+    RequireCpuMemory(BorrowAllocator(allocator));
     const auto destination = Out(value, "value");
     char* copy = CopyText(allocator, text);
     if (copy == nullptr) return NoMemory(slot);
@@ -71,7 +71,7 @@ OrtStatus* ORT_API_CALL ModelMetadataLookupCustomMetadataMap(const OrtModelMetad
                                                              char** value) noexcept {
   return Guard("ModelMetadataLookupCustomMetadataMap", [&](Slot slot) -> OrtStatus* {
     const auto& entries = Borrow(model_metadata).entries();
-    RequireCpuMemory(Require(allocator, "allocator"));
+    RequireCpuMemory(BorrowAllocator(allocator));
     Require(key, "key");
     const auto destination = Out(value, "value");
     char* copy = nullptr;
@@ -89,7 +89,7 @@ OrtStatus* ORT_API_CALL ModelMetadataGetCustomMetadataMapKeys(const OrtModelMeta
                                                               int64_t* num_keys) noexcept {
   return Guard("ModelMetadataGetCustomMetadataMapKeys", [&](Slot slot) -> OrtStatus* {
     const auto& entries = Borrow(model_metadata).entries();
-    RequireCpuMemory(Require(allocator, "allocator"));
+    RequireCpuMemory(BorrowAllocator(allocator));
     const auto destination = Out(keys, "keys");
     const auto count = Out(num_keys, "num_keys");
     if (entries.empty()) {

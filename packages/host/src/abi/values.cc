@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/sections.h"
+#include "adapters/allocator.h"
 #include "adapters/type_and_shape.h"
 #include "adapters/value.h"
 
@@ -23,7 +24,7 @@ OrtStatus* ORT_API_CALL CreateTensorAsOrtValue(OrtAllocator* allocator, const in
                                                ONNXTensorElementDataType type, OrtValue** out) noexcept {
   return Guard("CreateTensorAsOrtValue", [&] {
     const auto destination = Out(out);
-    destination = ValueAdapter::Allocate(Require(allocator, "allocator"), Extents(shape, shape_len), type);
+    destination = ValueAdapter::Allocate(BorrowAllocator(allocator), Extents(shape, shape_len), type);
   });
 }
 
@@ -43,7 +44,8 @@ OrtStatus* ORT_API_CALL CreateTensorWithDataAndDeleterAsOrtValue(OrtAllocator* d
                                                                  OrtValue** out) noexcept {
   return Guard("CreateTensorWithDataAndDeleterAsOrtValue", [&] {
     const auto destination = Out(out);
-    destination = ValueAdapter::Adopt(Require(deleter, "deleter"), p_data, p_data_len, Extents(shape, shape_len), type);
+    destination =
+        ValueAdapter::Adopt(BorrowAllocator(deleter, "deleter"), p_data, p_data_len, Extents(shape, shape_len), type);
   });
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/allocator.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include <ort_abi/callbacks.h>
@@ -18,15 +20,39 @@
 namespace ort_host {
 namespace {
 
+constexpr std::uint32_t kLastVersion = 10'000;  // no interface will ever have so many
 constexpr std::uint64_t kLiveBlock = 0x4b4c424c49474854;
 constexpr std::uint64_t kFreedBlock = 0x4445455246474854;
+constexpr std::size_t kGuard = 64;  // bytes behind each block, in checked mode
+constexpr unsigned char kPattern = 0xc9;
 /// In front of each block: what Free needs to know, whichever allocator it is asked through.
 struct alignas(conversions::kBufferAlignment) BlockHeader {
   std::uint64_t tag = kLiveBlock;
   std::size_t bytes = 0;
   std::shared_ptr<BudgetLink> budget;
+  bool has_guard = false;  // behind the block too
+  unsigned char guard[conversions::kBufferAlignment - 33] = {};
 };
 static_assert(sizeof(BlockHeader) == conversions::kBufferAlignment);
+
+void Protect(BlockHeader* header) noexcept {
+  header->has_guard = true;
+  std::memset(header->guard, kPattern, sizeof(header->guard));
+  std::memset(reinterpret_cast<unsigned char*>(header + 1) + header->bytes, kPattern, kGuard);
+}
+
+void JudgeGuards(const BlockHeader& header) noexcept {
+  const auto is_intact = [](const unsigned char* guard, std::size_t bytes) {
+    return std::all_of(guard, guard + bytes, [](unsigned char byte) { return byte == kPattern; });
+  };
+  const std::string block = "a block of " + std::to_string(header.bytes) + " bytes: the library wrote ";
+  if (!is_intact(header.guard, sizeof(header.guard))) {
+    checked::Report("overrun", "OrtAllocator.Free", block + "before the first byte");
+  }
+  if (!is_intact(reinterpret_cast<const unsigned char*>(&header + 1) + header.bytes, kGuard)) {
+    checked::Report("overrun", "OrtAllocator.Free", block + "behind the last byte");
+  }
+}
 
 HostAllocator& Self(OrtAllocator* allocator) noexcept { return *static_cast<HostAllocator*>(allocator); }
 
@@ -39,6 +65,34 @@ void ORT_API_CALL FreeThunk(OrtAllocator*, void* block) { HostAllocator::Free(bl
 const OrtMemoryInfo* ORT_API_CALL InfoThunk(const OrtAllocator* allocator) {
   return ort_abi::Lend<OrtMemoryInfo>(static_cast<const HostAllocator*>(allocator)->memory());
 }
+
+// What a released allocator is left with, in checked mode.
+
+void ReportReleased(const char* member, const OrtAllocator* allocator) {
+  const checked::InSlot in_slot(member);
+  checked::JudgeForeign(allocator, kAllocatorKind);
+}
+void* ORT_API_CALL ReleasedAlloc(OrtAllocator* allocator, size_t) {
+  ReportReleased("OrtAllocator.Alloc", allocator);
+  return nullptr;
+}
+void ORT_API_CALL ReleasedFree(OrtAllocator* allocator, void* block) {
+  ReportReleased("OrtAllocator.Free", allocator);
+  HostAllocator::Free(block);
+}
+const OrtMemoryInfo* ORT_API_CALL ReleasedInfo(const OrtAllocator* allocator) {
+  ReportReleased("OrtAllocator.Info", allocator);
+  return ort_abi::Lend<OrtMemoryInfo>(HostAllocator::Default().memory());
+}
+OrtAllocator Released() noexcept {
+  OrtAllocator released{};
+  released.version = 1;  // the members that follow are not there
+  released.Alloc = ReleasedAlloc;
+  released.Free = ReleasedFree;
+  released.Info = ReleasedInfo;
+  return released;
+}
+
 OrtStatus* ORT_API_CALL StatsThunk(const OrtAllocator* allocator, OrtKeyValuePairs** out) noexcept {
   return abi::Guard("OrtAllocator.GetStats",
                     [&] { abi::Out(out) = static_cast<const HostAllocator*>(allocator)->MakeStats(); });
@@ -54,6 +108,7 @@ void BudgetLink::Attach(light::MemoryBudget* budget) noexcept {
 void BudgetLink::Charge(std::size_t bytes, const std::string& user) {
   std::lock_guard lock(mutex_);
   if (budget_ == nullptr || budget_->TryCharge(bytes)) return;
+  if (budget_->limit() == light::MemoryBudget::kUnlimited) throw OutOfMemory(user, bytes);
   throw ort_abi::StatusError(ORT_FAIL, user + ": needs " + std::to_string(bytes) + " bytes, over the memory limit of " +
                                            std::to_string(budget_->limit()) + " bytes (" +
                                            std::to_string(budget_->used()) + " in use)");
@@ -89,6 +144,15 @@ HostAllocator::HostAllocator(const MemoryDescription& memory, std::shared_ptr<Bu
 HostAllocator::~HostAllocator() {
   if (ort_abi::checked_hooks != nullptr) [[unlikely]]
     ort_abi::checked_hooks->died(static_cast<OrtAllocator*>(this), kAllocatorKind);
+}
+
+void* HostAllocator::operator new(std::size_t size) { return ::operator new(size); }
+
+void HostAllocator::operator delete(void* memory, std::size_t size) noexcept {
+  if (!checked::enabled()) [[likely]]
+    return ::operator delete(memory, size);
+  new (memory) OrtAllocator(Released());
+  checked::Bury(memory, size, sizeof(OrtAllocator), [](void* block) { ::operator delete(block); });
 }
 
 OrtAllocator* HostAllocator::Give(std::unique_ptr<HostAllocator> allocator) noexcept {
@@ -131,12 +195,17 @@ void* HostAllocator::AllocateFor(const std::shared_ptr<BudgetLink>& budget, cons
   if (budget != nullptr) budget->Charge(bytes, user);
   void* memory = nullptr;
   if (bytes <= kMaxBlock) {
-    // Exactly as large as asked for, so that a sanitizer sees the end.
-    if (posix_memalign(&memory, conversions::kBufferAlignment, sizeof(BlockHeader) + bytes) != 0) memory = nullptr;
+    // Otherwise exactly as large as asked for, so that a sanitizer sees the end.
+    const std::size_t guard = checked::enabled() ? kGuard : 0;
+    if (posix_memalign(&memory, conversions::kBufferAlignment, sizeof(BlockHeader) + bytes + guard) != 0) {
+      memory = nullptr;
+    }
   }
   if (memory == nullptr && budget != nullptr) budget->Release(bytes);
   if (memory == nullptr) throw OutOfMemory(user, bytes);
   auto* header = new (memory) BlockHeader{kLiveBlock, bytes, budget};
+  if (checked::enabled()) [[unlikely]]
+    Protect(header);
   return header + 1;
 }
 
@@ -153,7 +222,10 @@ void HostAllocator::Free(void* block) noexcept {
   if (block == nullptr) return;
   auto* header = static_cast<BlockHeader*>(block) - 1;
   if (header->tag != kLiveBlock) [[unlikely]] {
-    if (header->tag == kFreedBlock) {
+    if (!checked::enabled()) {
+      // Freed memory may say anything.
+      LogLine(ORT_LOGGING_LEVEL_WARNING, "OrtAllocator.Free: no block of the host's that is in use; it is left alone");
+    } else if (header->tag == kFreedBlock) {
       checked::Report("double_release", "OrtAllocator.Free", "the block was freed before");
     } else {
       checked::Report("wrong_kind", "OrtAllocator.Free", "the block is none of the host's");
@@ -161,11 +233,14 @@ void HostAllocator::Free(void* block) noexcept {
     return;
   }
   const std::size_t bytes = header->bytes;
+  const std::size_t guard = header->has_guard ? kGuard : 0;
+  if (guard > 0) [[unlikely]]
+    JudgeGuards(*header);
   if (header->budget != nullptr) header->budget->Release(bytes);
   header->~BlockHeader();
   *const_cast<volatile std::uint64_t*>(&header->tag) = kFreedBlock;
   if (checked::enabled()) [[unlikely]]
-    return checked::Bury(header, sizeof(BlockHeader) + bytes, sizeof(header->tag), std::free);
+    return checked::Bury(header, sizeof(BlockHeader) + bytes + guard, sizeof(header->tag), std::free);
   std::free(header);
 }
 
@@ -178,6 +253,18 @@ std::unique_ptr<KeyValuePairsAdapter> HostAllocator::MakeStats() const {
     stats->Set("Limit", std::to_string(limit));
   }
   return stats;
+}
+
+void CheckAllocator(const OrtAllocator* allocator, const char* name) {
+  ort_abi::Require(allocator, name);
+  const std::string broken = checked::JudgeForeign(allocator, kAllocatorKind);
+  if (!broken.empty()) throw ort_abi::StatusError(ORT_INVALID_ARGUMENT, broken);
+  // Where a handle of ours has its kind, an allocator has the version of the interface that it was written for.
+  if (allocator->version > kLastVersion) [[unlikely]] {
+    throw ort_abi::StatusError(ORT_INVALID_ARGUMENT, std::string(name) + " is no allocator, version " +
+                                                         std::to_string(allocator->version) +
+                                                         " is none of the interface's");
+  }
 }
 
 MemoryDescription RequireCpuMemory(OrtAllocator* allocator) {

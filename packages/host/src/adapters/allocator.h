@@ -42,6 +42,10 @@ class HostAllocator final : public OrtAllocator {
   HostAllocator(const HostAllocator&) = delete;
   ~HostAllocator();
 
+  /// In checked mode the memory of a released one is kept for a while, with members that report their use.
+  static void operator delete(void* memory, std::size_t size) noexcept;
+  static void* operator new(std::size_t size);
+
   /// The process-wide allocator. Never destroyed.
   static HostAllocator& Default() noexcept;
   /// The allocator behind the handle if it is one of ours, else null.
@@ -79,6 +83,15 @@ inline constexpr std::size_t kMaxBlock = std::size_t{1} << 46;
 
 /// The error of a `user` for whom the machine had no memory.
 ort_abi::StatusError OutOfMemory(const std::string& user, std::size_t bytes);
+
+/// Throws StatusError (INVALID_ARGUMENT) for null and for what is known to be no allocator that lives.
+void CheckAllocator(const OrtAllocator* allocator, const char* name);
+/// The allocator that a slot was given, ours or a library's, after CheckAllocator.
+template <class Allocator>
+Allocator* BorrowAllocator(Allocator* allocator, const char* name = "allocator") {
+  CheckAllocator(allocator, name);
+  return allocator;
+}
 
 /// Throws StatusError if a library's allocator has no version, or cannot take back what it gives.
 void RequireFree(const OrtAllocator* allocator);

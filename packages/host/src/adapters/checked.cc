@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include <ort_abi/handle.h>
 
 #include "adapters/current_kernel.h"
+#include "adapters/kind_names.h"
 #include "adapters/kinds.h"
 
 namespace ort_host {
@@ -35,6 +37,8 @@ struct Record {
   bool is_over = false;
   bool is_reported = false;
   const void* owner = nullptr;
+  bool has_thread = false;  // instead of an owner
+  std::weak_ptr<void> thread;
   const char* made_by = "";
   const char* ended_by = "";
 };
@@ -62,53 +66,14 @@ State* g_state = nullptr;
 thread_local const char* t_slot = "";
 thread_local const void* t_owner = nullptr;
 
-Shard& ShardOf(const void* handle) noexcept {
-  return g_state->shards[(reinterpret_cast<std::uintptr_t>(handle) >> 4) % kShards];
+/// Ends with this thread.
+const std::shared_ptr<void>& ThisThread() {
+  thread_local const std::shared_ptr<void> token = std::make_shared<char>();
+  return token;
 }
 
-constexpr struct {
-  uint32_t kind;
-  const char* name;
-} kKindNames[] = {
-    {kStatusKind, "OrtStatus"},
-    {kValueKind, "OrtValue"},
-    {kTypeAndShapeKind, "OrtTensorTypeAndShapeInfo"},
-    {kTypeInfoKind, "OrtTypeInfo"},
-    {kMemoryInfoKind, "OrtMemoryInfo"},
-    {kKernelInfoKind, "OrtKernelInfo"},
-    {kKernelContextKind, "OrtKernelContext"},
-    {kShapeInferKind, "OrtShapeInferContext"},
-    {kOpAttrKind, "OrtOpAttr"},
-    {kLoggerKind, "OrtLogger"},
-    {kKeyValuePairsKind, "OrtKeyValuePairs"},
-    {kSessionOptionsKind, "OrtSessionOptions"},
-    {kCustomOpDomainKind, "OrtCustomOpDomain"},
-    {kAllocatorKind, "OrtAllocator"},
-    {kHardwareDeviceKind, "OrtHardwareDevice"},
-    {kEpDeviceKind, "OrtEpDevice"},
-    {kMemoryDeviceKind, "OrtMemoryDevice"},
-    {kOpSchemaKind, "OrtOpSchema"},
-    {kTypeConstraintKind, "OrtOpSchemaTypeConstraint"},
-    {kGraphKind, "OrtGraph"},
-    {kNodeKind, "OrtNode"},
-    {kValueInfoKind, "OrtValueInfo"},
-    {kExternalInfoKind, "OrtExternalInitializerInfo"},
-    {kModelMetadataKind, "OrtModelMetadata"},
-    {kKernelDefBuilderKind, "OrtKernelDefBuilder"},
-    {kKernelDefKind, "OrtKernelDef"},
-    {kKernelRegistryKind, "OrtKernelRegistry"},
-    {kDataTypeKind, "OrtDataType"},
-    {kGraphSupportKind, "OrtEpGraphSupportInfo"},
-    {kRunOptionsKind, "OrtRunOptions"},
-    {kNodeComputeKind, "OrtNodeComputeContext"},
-    {kIncompatibilityKind, "OrtDeviceEpIncompatibilityDetails"},
-};
-
-const char* KindName(uint32_t kind) noexcept {
-  for (const auto& known : kKindNames) {
-    if (known.kind == kind) return known.name;
-  }
-  return "an unknown handle";
+Shard& ShardOf(const void* handle) noexcept {
+  return g_state->shards[(reinterpret_cast<std::uintptr_t>(handle) >> 4) % kShards];
 }
 
 /// As `the OrtValue made by CreateTensorAsOrtValue`.
@@ -214,6 +179,8 @@ void GiveHook(const void* handle, uint32_t) noexcept {
   record.ended_by = "";
   const KernelContent* kernel = t_owner == nullptr ? CurrentKernel::Get() : nullptr;
   record.owner = kernel != nullptr ? kernel->scope.get() : t_owner;
+  record.has_thread = record.owner == nullptr;
+  if (record.has_thread) record.thread = ThisThread();
   if (*t_slot != '\0') record.made_by = t_slot;
 }
 
@@ -237,6 +204,10 @@ bool TakeHook(const void* handle, uint32_t kind) noexcept {
   return false;
 }
 
+/// Made outside of sessions and registrations by a thread that is over. While one lives it may release what it has
+/// made.
+bool IsLeftByThread(const Record& record) { return record.has_thread && record.thread.expired(); }
+
 /// Reports what the owner was given and did not release.
 template <class Wanted>
 void ReportLeaks(const void* owner, const char* end, Wanted&& wanted) {
@@ -244,12 +215,31 @@ void ReportLeaks(const void* owner, const char* end, Wanted&& wanted) {
   for (Shard& shard : g_state->shards) {
     const std::lock_guard lock(shard.mutex);
     for (auto& [handle, record] : shard.records) {
-      if (!record.is_given || record.is_reported || record.owner != owner || !wanted(record)) continue;
+      if (!record.is_given || record.is_reported || !wanted(record)) continue;
+      if (record.owner != owner && !IsLeftByThread(record)) continue;
       record.is_reported = true;
       leaks.push_back(record);
     }
   }
-  for (const Record& record : leaks) Report("leak", record.made_by, Name(record) + " was not released by the " + end);
+  for (const Record& record : leaks) {
+    const char* maker = record.has_thread ? " (a thread of the library's own made it, and has ended)" : "";
+    Report("leak", record.made_by, Name(record) + " was not released by the " + end + maker);
+  }
+}
+
+/// The memory of a released handle goes back: something else may be there soon.
+void Forget(const void* memory) {
+  Shard& shard = ShardOf(memory);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.records.find(memory);
+  if (found != shard.records.end() && found->second.is_dead) shard.records.erase(found);
+}
+
+void SetOver(const void* handle, bool is_over) noexcept {
+  if (g_state == nullptr) return;
+  Shard& shard = ShardOf(handle);
+  const std::lock_guard lock(shard.mutex);
+  shard.records[handle].is_over = is_over;
 }
 
 constexpr ort_abi::CheckedHooks kHooks = {&Born, &Died, &BorrowHook, &GiveHook, &TakeHook};
@@ -275,27 +265,27 @@ const char* EnterSlot(const char* slot) noexcept { return std::exchange(t_slot, 
 Owner::Owner(const void* address) noexcept : outer_(t_owner) { t_owner = address; }
 Owner::~Owner() { t_owner = outer_; }
 
-void EndCall(const void* handle) noexcept {
-  if (g_state == nullptr) return;
-  Shard& shard = ShardOf(handle);
-  const std::lock_guard lock(shard.mutex);
-  shard.records[handle].is_over = true;
-}
+void BeginCall(const void* handle) noexcept { SetOver(handle, false); }
+void EndCall(const void* handle) noexcept { SetOver(handle, true); }
 
-bool IsReleased(const void* handle, uint32_t kind) noexcept {
-  if (g_state == nullptr) return false;
+std::string JudgeForeign(const void* handle, uint32_t kind) {
+  if (g_state == nullptr) return "";
   Shard& shard = ShardOf(handle);
   Verdict verdict;
+  bool is_new = true;
   {
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.records.find(handle);
-    if (found == shard.records.end() || found->second.kind != kind || !found->second.is_dead) return false;
-    if (found->second.is_reported) return true;
-    found->second.is_reported = true;
-    verdict = Gone(found->second);
+    if (found == shard.records.end()) return "";
+    Record& record = found->second;
+    // Where something of another kind has ended, there may be the library's own object now.
+    if (record.is_dead && record.kind != kind) return "";
+    verdict = JudgeUse(&record, kind);
+    if (verdict.rule == nullptr) return "";
+    if (record.is_dead) is_new = !std::exchange(record.is_reported, true);
   }
-  Report(verdict.rule, t_slot, verdict.sentence);
-  return true;
+  if (is_new) Report(verdict.rule, t_slot, verdict.sentence);
+  return std::string(verdict.rule) + ": " + verdict.sentence;
 }
 
 bool IsUsable(const void* handle, uint32_t kind, bool is_reported) noexcept {
@@ -336,7 +326,10 @@ void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) 
       quarantine.pop_front();
     }
   }
-  for (const Buried& block : oldest) block.free(block.memory);
+  for (const Buried& block : oldest) {
+    Forget(block.memory);
+    block.free(block.memory);
+  }
 }
 
 }  // namespace checked

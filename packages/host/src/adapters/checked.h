@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <ort_abi/handle.h>
 
@@ -62,11 +63,14 @@ class RegistrationEnd {
   const void* owner_;
 };
 
+/// The handle is good for the call that follows.
+void BeginCall(const void* handle) noexcept;
 /// The call that the handle is good for is over: its use is reported as `out_of_phase` from now on, and answered as
 /// long as the handle lives.
 void EndCall(const void* handle) noexcept;
-/// True, and reported, if the handle is known as a released one. For handles that may be none of ours.
-bool IsReleased(const void* handle, std::uint32_t kind) noexcept;
+/// For a handle that may be a library's own object: "" unless it is known as a released one, or as a living one of
+/// another kind; reported then.
+std::string JudgeForeign(const void* handle, std::uint32_t kind);
 /// False if the handle is none of the kind that lives; reported then, if asked for. For slots that cannot fail.
 bool IsUsable(const void* handle, std::uint32_t kind, bool is_reported) noexcept;
 

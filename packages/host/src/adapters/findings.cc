@@ -16,7 +16,7 @@ constexpr Rule kRules[] = {
     {"release_of_borrowed", "a handle that the host only lends was released"},
     {"leak", "a handle that the library owns was not released by the end of its session or registration"},
     {"out_of_phase", "a handle was used after the call that it was good for"},
-    {"overrun", "a kernel wrote before the first or behind the last element of an output"},
+    {"overrun", "a library wrote before the first or behind the last byte of an output or of a block that it had allocated"},
     {"input_written", "a kernel changed one of its inputs"},
     {"output_missing", "a kernel reported success and had not made an output that somebody waits for"},
     {"shape_mismatch", "a kernel made an output of other extents than inference or the model had promised"},

@@ -19,7 +19,8 @@ struct StagedDomain {
 };
 
 /// Behind OrtSessionOptions: what a library sees and changes while it registers. A registration gets a copy, which is
-/// taken over when it succeeds: copies are independent, except that domains are shared. Not thread-safe.
+/// taken over when it succeeds: copies are independent, except that domains are shared. What a library was lent once is
+/// no longer open when its call has returned. Not thread-safe.
 class SessionOptionsAdapter final : public AdapterBase {
  public:
   SessionOptionsAdapter() noexcept : AdapterBase(kSessionOptionsKind) {}
@@ -44,12 +45,32 @@ class SessionOptionsAdapter final : public AdapterBase {
   const std::string& library() const noexcept { return library_; }
   void set_library(std::string path) { library_ = std::move(path); }
 
+  bool is_open() const noexcept { return is_open_; }
+  void set_open(bool is_open) noexcept { is_open_ = is_open; }
+
  private:
   ConfigEntries config_;
   std::vector<StagedDomain> domains_;
   std::string library_;
+  bool is_open_ = true;
 };
 
 }  // namespace ort_host
 
 ORT_HOST_HANDLE(OrtSessionOptions, SessionOptionsAdapter, kSessionOptionsKind, "session options");
+
+namespace ort_host {
+
+/// The options behind a handle. Throws StatusError (INVALID_ARGUMENT), also when the call is over that they were lent
+/// for.
+template <class Options>
+auto& BorrowOptions(Options* options) {
+  auto& adapter = ort_abi::Borrow(options);
+  if (!adapter.is_open()) [[unlikely]] {
+    throw ort_abi::StatusError(ORT_INVALID_ARGUMENT,
+                               "session options: the registration that they were lent for is over");
+  }
+  return adapter;
+}
+
+}  // namespace ort_host

@@ -68,6 +68,12 @@ void CheckAlignment(ElementType type, const void* block) {
                                   " bytes, got other memory");
 }
 
+/// What a value frees its block through. Blocks of the host go back through any of its allocators: a wrapper may be
+/// released before the value.
+OrtAllocator* KeptAllocator(OrtAllocator* allocator) {
+  return HostAllocator::From(allocator) != nullptr ? &HostAllocator::Default() : allocator;
+}
+
 }  // namespace
 
 ValueAdapter::ValueAdapter(std::unique_ptr<Owned> owned, bool is_owned) noexcept
@@ -87,8 +93,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Allocate(OrtAllocator* allocator, st
   const ElementType type = DenseElement(element);
   const std::size_t bytes = DenseBytes(type, dims, ORT_FAIL);
   auto owned = std::make_unique<Owned>(RequireCpuMemory(allocator));
-  // Blocks of the host go back through any of its allocators: the wrapper may be released before the value.
-  owned->allocator = HostAllocator::From(allocator) != nullptr ? &HostAllocator::Default() : allocator;
+  owned->allocator = KeptAllocator(allocator);
   void* block = nullptr;
   if (bytes > 0) {
     block = AllocateWith(allocator, bytes);
@@ -140,7 +145,7 @@ std::unique_ptr<ValueAdapter> ValueAdapter::Adopt(OrtAllocator* deleter, void* d
                                                   std::span<const int64_t> dims, int element) {
   RequireFree(deleter);
   auto adopted = Wrap(RequireCpuMemory(deleter), data, bytes, dims, element);
-  adopted->owned_->allocator = deleter;
+  adopted->owned_->allocator = KeptAllocator(deleter);
   adopted->owned_->block = data;
   return adopted;
 }

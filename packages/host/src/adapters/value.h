@@ -29,8 +29,8 @@ class ValueAdapter final : public AdapterBase {
   /// Throws StatusError.
   static std::unique_ptr<ValueAdapter> Wrap(const MemoryDescription& memory, void* data, std::size_t bytes,
                                             std::span<const int64_t> dims, int element);
-  /// As Wrap, with the allocator's memory info; the value takes the memory over and frees it through the allocator,
-  /// which outlives it. On failure the memory stays the caller's.
+  /// As Wrap, with the allocator's memory info; the value takes the memory over and frees it through the allocator;
+  /// a library's own outlives it. On failure the memory stays the caller's.
   static std::unique_ptr<ValueAdapter> Adopt(OrtAllocator* deleter, void* data, std::size_t bytes,
                                              std::span<const int64_t> dims, int element);
   /// A copy of the tensor in memory from the allocator, which outlives it. Throws StatusError.

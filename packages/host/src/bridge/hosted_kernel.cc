@@ -163,10 +163,19 @@ Aliases RequiredAliases(const CustomOpDescriptor& op, const light::KernelInfo& i
   return pairs;
 }
 
+/// The interface gives a custom operator no way to run one.
+void RefuseGraphs(const light::KernelInfo& info, const CustomOpDescriptor& op) {
+  const auto& subgraphs = info.node().subgraphs;
+  if (subgraphs.empty()) return;
+  info.Fail(light::ErrorCode::kFail,
+            op.Label() + ": attribute '" + subgraphs[0].attribute + "' is a graph, which no custom operator can run");
+}
+
 }  // namespace
 
 std::unique_ptr<light::KernelBase> MakeHostedKernel(const CustomOpPtr& op, const std::shared_ptr<SessionScope>& scope,
                                                     const light::KernelInfo& info) {
+  RefuseGraphs(info, *op);
   auto content = std::make_shared<KernelContent>(info, scope, op->library->path());
   content->aliases = RequiredAliases(*op, info);
   content->since_version = op->start;  // the op's own, where versions were split between overloads

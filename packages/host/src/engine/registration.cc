@@ -61,6 +61,25 @@ bool IsOnStackBelow(const void* frame, const void* address) noexcept {
 
 }  // namespace
 
+void Registration::CallEntryPoint() {
+  SessionOptionsAdapter& lent = library_->options();
+  struct Loan {
+    SessionOptionsAdapter& lent;
+    SessionOptionsAdapter& staged;
+    Loan(SessionOptionsAdapter& to, SessionOptionsAdapter& from) : lent(to), staged(from) {
+      lent = staged;
+      checked::BeginCall(&lent);
+    }
+    ~Loan() {
+      staged = std::exchange(lent, SessionOptionsAdapter());
+      lent.set_open(false);
+      checked::EndCall(&lent);
+    }
+  } const loan(lent, staged_);
+  ort_abi::CallFunction<HostStatus>(kRegister, library_->Find<RegisterFunction>(kRegister),
+                                    ort_abi::Lend<OrtSessionOptions>(lent), &abi::ApiBase());
+}
+
 void Registration::Run(const std::string& path, bool check_ops) {
   RefuseNested(path);
   AskedVersions asked;
@@ -82,8 +101,7 @@ void Registration::Run(const std::string& path, bool check_ops) {
     }
   } keeper{*this, asked};
   try {
-    ort_abi::CallFunction<HostStatus>(kRegister, library_->Find<RegisterFunction>(kRegister),
-                                      ort_abi::Lend<OrtSessionOptions>(staged_), &abi::ApiBase());
+    CallEntryPoint();
     RefuseLocalOps(added());
     for (const StagedDomain& domain : added()) {
       if (!check_ops) break;

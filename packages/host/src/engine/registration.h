@@ -31,6 +31,8 @@ class Registration {
   const AskedVersions& asked_versions() const noexcept { return asked_versions_; }
 
  private:
+  void CallEntryPoint();
+
   std::size_t first_;
   SessionOptionsAdapter staged_;
   std::shared_ptr<LoadedLibrary> library_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "adapters/asked_versions.h"
+#include "adapters/session_options.h"
 #include "loader/audited_libraries.h"
 #include "loader/dependency_closure.h"
 #include "loader/load_policy.h"
@@ -29,6 +30,9 @@ class LoadedLibrary {
   /// Held while its entry point runs, once at a time: libraries keep their domains in globals without a lock of their
   /// own. Each library has one, so that an entry point may wait for a thread that registers another library.
   std::mutex& registering() noexcept { return registering_; }
+  /// What its RegisterCustomOps is lent, the same object each time: a library may keep the handle. Under the lock
+  /// `registering`.
+  SessionOptionsAdapter& options() noexcept { return options_; }
   /// Versions of the API that it has asked for while it was loaded and registered. Under the lock `registering`.
   AskedVersions& asked_versions() noexcept { return asked_versions_; }
   template <class Function>
@@ -41,6 +45,7 @@ class LoadedLibrary {
   const AuditedLibrary* audit_;
   bool imports_api_base_;
   std::mutex registering_;
+  SessionOptionsAdapter options_;
   AskedVersions asked_versions_;
 };
 
