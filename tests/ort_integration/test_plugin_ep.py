@@ -102,12 +102,44 @@ def test_each_version_of_an_operator_has_its_own_meaning(
     np.testing.assert_allclose(session.run(None, {"x": x})[0], expected, rtol=1e-6)
 
 
-def test_what_a_kernel_declines_is_not_claimed(registered: Host) -> None:
+def random_constant() -> bytes:
     """Dropout of a constant draws random numbers in each run, which is left to ONNX Runtime."""
-    nodes = [helper.make_node("Dropout", ["c", "ratio", "train"], ["d"]), helper.make_node("Add", ["d", "x"], ["y"])]
+    nodes = [
+        helper.make_node("Dropout", ["c", "ratio", "train"], ["d"], name="drop"),
+        helper.make_node("Add", ["d", "x"], ["y"]),
+    ]
     weights = {"c": np.ones(4, F32), "ratio": np.array(0.5, F32), "train": np.array(True)}
-    session = registered.session(model_of(nodes, {"x": (F32, [4])}, {"y": (F32, [4])}, weights), optimize=False)
+    return model_of(nodes, {"x": (F32, [4])}, {"y": (F32, [4])}, weights)
+
+
+def test_what_a_kernel_declines_is_not_claimed(registered: Host) -> None:
+    session = registered.session(random_constant(), optimize=False)
     assert registered.assignments(session) == {CPU: ["Dropout"], EP_NAME: ["Add"]}
+
+
+def test_why_a_node_is_left_is_logged(registered: Host, capfd: pytest.CaptureFixture[str]) -> None:
+    options = registered.options()
+    options.log_severity_level = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    onnxruntime.InferenceSession(random_constant(), options)
+    assert f"{EP_NAME} leaves node 'drop' (Dropout): random dropout of a constant" in capfd.readouterr().err
+
+
+def test_views_inside_a_graph_are_not_copied(registered: Host) -> None:
+    """The operator that tells what was copied is a custom operator of the same library."""
+    options = onnxruntime.SessionOptions()
+    onnx_light_ort_plugin.register(options, ["Relu"])
+    count = helper.make_node("CopyCounts", [], ["y"], domain="onnx_light")
+    counts = onnxruntime.InferenceSession(model_of([count], {}, {"y": (np.int64, [3])}), options, providers=[CPU])
+    nodes = [helper.make_node("Neg", ["x"], ["n"]), helper.make_node("Reshape", ["n", "s"], ["r"]),
+             helper.make_node("Exp", ["r"], ["y"])]  # fmt: skip
+    session = registered.session(
+        model_of(nodes, {"x": (F32, ["n", 3])}, {"y": (F32, None)}, {"s": np.array([-1])}), optimize=False
+    )
+    assert registered.assignments(session) == {EP_NAME: ["Exp", "Neg", "Reshape"]}
+    before = counts.run(None, {})[0]
+    np.testing.assert_allclose(session.run(None, {"x": X})[0], np.exp(-X.reshape(-1)), rtol=1e-6)
+    assert (counts.run(None, {})[0] - before).tolist() == [0, 0, 0]
 
 
 def branches() -> bytes:

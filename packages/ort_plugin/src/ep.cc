@@ -32,8 +32,8 @@ class EpKernel : public OrtKernelImpl {
 
 }  // namespace
 
-Ep::Ep(EpFactory& factory, EpOptions options)
-    : OrtEp{}, factory_(factory.shared_from_this()), options_(std::move(options)) {
+Ep::Ep(EpFactory& factory, EpOptions options, const OrtLogger* logger)
+    : OrtEp{}, factory_(factory.shared_from_this()), options_(std::move(options)), logger_(logger) {
   ort_version_supported = kOldestApi;
   OrtEp::GetName = [](const OrtEp*) { return kEpName; };
   OrtEp::GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
@@ -59,8 +59,17 @@ bool Ep::Wants(const OrtNode* node, OrtEpGraphSupportInfo* support) const {
   if (!options_.operators.empty() && !options_.operators.contains(op_type)) return false;
   const OrtKernelDef* definition = nullptr;
   ThrowIfError(api, factory_->ep_api().EpGraphSupportInfo_LookUpKernel(support, node, &definition));
+  if (definition == nullptr) return false;
   // The registry knows types one by one; which of them go together, and which attributes, only the kernel knows.
-  return definition != nullptr && WhyUnsupported(DescribeGraphNode(api, node)).empty();
+  const std::string why = WhyUnsupported(DescribeGraphNode(api, node));
+  if (!why.empty()) Log(std::string(kEpName) + " leaves " + why);
+  return why.empty();
+}
+
+void Ep::Log(const std::string& words) const {
+  if (logger_ == nullptr) return;
+  ThrowIfError(factory_->api(), factory_->api().Logger_LogMessage(logger_, ORT_LOGGING_LEVEL_INFO, words.c_str(),
+                                                                  __FILE__, __LINE__, __func__));
 }
 
 void Ep::Propose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
@@ -75,8 +84,8 @@ void Ep::Propose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
   }
 }
 
-std::unique_ptr<Ep> MakeEp(EpFactory& factory, const OrtSessionOptions* options, const OrtLogger*) {
-  return std::make_unique<Ep>(factory, ReadEpOptions(factory.api(), options));
+std::unique_ptr<Ep> MakeEp(EpFactory& factory, const OrtSessionOptions* options, const OrtLogger* logger) {
+  return std::make_unique<Ep>(factory, ReadEpOptions(factory.api(), options), logger);
 }
 
 void DeleteEp(OrtEp* ep) noexcept { delete static_cast<Ep*>(ep); }

@@ -13,7 +13,8 @@ namespace ort_plugin {
 /// The provider in one session: it takes single nodes that there is a kernel for.
 class Ep : public OrtEp {
  public:
-  Ep(EpFactory& factory, EpOptions options);
+  /// @param logger  of the session; lives as long as the provider
+  Ep(EpFactory& factory, EpOptions options, const OrtLogger* logger);
   Ep(const Ep&) = delete;
 
   static Ep& From(OrtEp* ep) noexcept { return *static_cast<Ep*>(ep); }
@@ -24,9 +25,12 @@ class Ep : public OrtEp {
  private:
   void Propose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const;
   bool Wants(const OrtNode* node, OrtEpGraphSupportInfo* support) const;
+  /// A line at the level INFO, for who wants to know why a node was left.
+  void Log(const std::string& words) const;
 
   const std::shared_ptr<EpFactory> factory_;
   const EpOptions options_;
+  const OrtLogger* const logger_;
 };
 
 /// Throws ort_abi::StatusError for an option that is wrong.
