@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,13 +47,23 @@ class PackedMatrices {
 
   const float* matrix(int64_t i) const {
     if (later_ != nullptr) [[unlikely]]
-      std::call_once(later_->once, later_->pack);
+      later_->PackOnce();
     return static_cast<const float*>(buffer_.data) + i * size_;
   }
 
  private:
+  /// Packing may throw, over the memory limit, and is tried again at the next use: ThreadSanitizer's call_once would
+  /// wait for ever then.
   struct Later {
-    std::once_flag once;
+    void PackOnce() {
+      if (is_packed.load(std::memory_order_acquire)) return;
+      const std::lock_guard lock(mutex);
+      if (is_packed.load(std::memory_order_relaxed)) return;
+      pack();
+      is_packed.store(true, std::memory_order_release);
+    }
+    std::mutex mutex;
+    std::atomic<bool> is_packed{false};
     std::function<void()> pack;
   };
 
