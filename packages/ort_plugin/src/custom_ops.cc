@@ -37,11 +37,11 @@ std::string Selection(const OrtApi& api, const OrtSessionOptions* options) {
 
 std::vector<std::unique_ptr<CustomOp>> MakeCustomOps(const OrtApi& api, const std::set<std::string>& selected) {
   std::map<std::string, std::vector<SupportedOperator>> by_name;
-  for (SupportedOperator& supported : SupportedOperators()) {
+  for (const SupportedOperator& supported : SupportedOperators()) {
     // Names of other domains of ONNX would need a domain of their own here.
     if (!supported.schema->domain.empty()) continue;
     if (selected.empty() || selected.contains(supported.schema->name))
-      by_name[supported.schema->name].push_back(std::move(supported));
+      by_name[supported.schema->name].push_back(supported);
   }
   std::vector<std::unique_ptr<CustomOp>> operators;
   for (auto& [name, versions] : by_name) operators.push_back(std::make_unique<CustomOp>(api, std::move(versions)));

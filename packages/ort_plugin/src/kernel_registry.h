@@ -22,7 +22,8 @@ struct SupportedOperator {
 };
 
 /// All of them, by domain, name and version. Operators with subgraphs are left out: a host makes their kernels itself.
-std::vector<SupportedOperator> SupportedOperators();
+/// Made at the first call, never destroyed.
+const std::vector<SupportedOperator>& SupportedOperators();
 
 /// The registry of the provider's kernels. `create` makes one for a node.
 ort_abi::OwnedHandle<OrtKernelRegistry> MakeKernelRegistry(const OrtApi& api, const OrtEpApi& ep_api,

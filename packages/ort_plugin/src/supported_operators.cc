@@ -58,9 +58,7 @@ bool IsSupported(const SupportedOperator& supported) {
   return std::none_of(supported.types.begin(), supported.types.end(), [](const TypeSet& set) { return set.empty(); });
 }
 
-}  // namespace
-
-std::vector<SupportedOperator> SupportedOperators() {
+std::vector<SupportedOperator> Collect() {
   std::map<std::string, std::vector<const KernelRegistration*>> by_operator;
   for (const light::KernelEntry* entry : light::NativeKernels().All()) {
     by_operator[entry->registration.domain + ":" + entry->registration.op_type].push_back(&entry->registration);
@@ -83,6 +81,13 @@ std::vector<SupportedOperator> SupportedOperators() {
            std::tie(b.schema->domain, b.schema->name, b.schema->since_version);
   });
   return all;
+}
+
+}  // namespace
+
+const std::vector<SupportedOperator>& SupportedOperators() {
+  static const auto* all = new std::vector<SupportedOperator>(Collect());
+  return *all;
 }
 
 }  // namespace ort_plugin
