@@ -12,7 +12,15 @@ pytestmark = pytest.mark.slot()
 HOST = pytest.mark.host_stricter
 
 TABLES = ["OrtApiBase", "OrtApi", "OrtEpApi", "OrtModelEditorApi", "OrtCompileApi", "OrtInteropApi"]
-CALLBACKS = ["OrtCustomOp", "OrtAllocator", "OrtEpFactory", "OrtDataTransferImpl"]
+CALLBACKS = [
+    "OrtCustomOp",
+    "OrtAllocator",
+    "OrtEpFactory",
+    "OrtEp",
+    "OrtNodeComputeInfo",
+    "OrtKernelImpl",
+    "OrtDataTransferImpl",
+]
 
 
 def named(marker):

@@ -111,7 +111,7 @@ light::PartitionShape ShapeOf(const light::Graph& graph, const std::vector<std::
   proposal.name = "group";
   proposal.drop_constant_initializers = drop;
   for (const std::string& value : values) proposal.nodes.push_back(Producer(graph, value));
-  return std::move(light::ValidatePartitions(graph, {std::move(proposal)}).front());
+  return std::move(light::ValidatePartitions({graph, light::Assignment()}, {std::move(proposal)}).front());
 }
 
 void AFusedGroupHasTheBorderOfItsStep() {

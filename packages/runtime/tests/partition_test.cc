@@ -53,8 +53,13 @@ ModelDef Diamond() {
   return writer.Node("Increment", {"c"}, {"y"}).Node("Sum", {"a", "c"}, {"z"}).Output("y").Output("z").Take();
 }
 
+/// The graph by itself: no provider has anything of it.
+std::vector<PartitionShape> Validate(const Graph& graph, std::vector<PartitionProposal> proposals) {
+  return ValidatePartitions({graph, Assignment()}, std::move(proposals));
+}
+
 std::string Refusal(const Graph& graph, std::vector<PartitionProposal> proposals) {
-  return CHECK_THROWS(Error, ValidatePartitions(graph, std::move(proposals))).what();
+  return CHECK_THROWS(Error, Validate(graph, std::move(proposals))).what();
 }
 
 void BadProposalsAreRefusedByName(const Graph& graph) {
@@ -67,6 +72,16 @@ void BadProposalsAreRefusedByName(const Graph& graph) {
   CHECK(Contains(Refusal(graph, {{"p", {0, 4}}}), "depends on itself through nodes outside it"));
   // Each is fine alone; together they wait for each other.
   CHECK(Contains(Refusal(graph, {{"p", {0, 3}}, {"q", {1, 2}}}), "partition 'p': depends on itself"));
+}
+
+/// No node of a group reaches that group again, but the groups wait for each other.
+void GroupsThatFeedEachOtherAreRefused(const Operators& operators) {
+  ModelWriter writer;
+  writer.Input("x").Node("Increment", {"x"}, {"a"}).Node("Increment", {"a"}, {"y"});
+  writer.Input("u").Node("Increment", {"u"}, {"b"}).Node("Increment", {"b"}, {"z"});
+  const auto graph = GraphBuilder(operators.schemas).Build(writer.Output("y").Output("z").Take());
+  CHECK(Contains(Refusal(*graph, {{"p", {0, 3}}, {"q", {1, 2}}}),
+                 "'n0' (toy.Increment) -> 'n1' (toy.Increment) with 'n2' (toy.Increment) -> 'n3' (toy.Increment)"));
 }
 
 void BrokenGroupsAreSplitOrDropped(const Graph& graph) {
@@ -90,7 +105,7 @@ void BrokenGroupsAreSplitOrDropped(const Graph& graph) {
 }
 
 void BoundariesAreInOrder(const Graph& graph) {
-  const auto shapes = ValidatePartitions(graph, {{"p", {2, 1}}, {"q", {4}}});
+  const auto shapes = Validate(graph, {{"p", {2, 1}}, {"q", {4}}});
   const auto name = [&](ValueId id) { return graph.value(id).name; };
   CHECK((shapes[0].nodes == std::vector<NodeId>{1, 2}));
   CHECK(shapes[0].inputs.size() == 1 && name(shapes[0].inputs[0]) == "a");
@@ -104,9 +119,9 @@ void ConstantsMayBeDropped(const Operators& operators) {
   writer.Input("x").Initializer("w", Floats({1})).Node("Sum", {"x", "w"}, {"y"});
   const auto graph = GraphBuilder(operators.schemas).Build(writer.Output("y").Take());
   PartitionProposal proposal{"p", {0}};
-  CHECK(ValidatePartitions(*graph, {proposal})[0].inputs.size() == 2);
+  CHECK(Validate(*graph, {proposal})[0].inputs.size() == 2);
   proposal.drop_constant_initializers = true;
-  const auto shape = ValidatePartitions(*graph, {proposal})[0];
+  const auto shape = Validate(*graph, {proposal})[0];
   CHECK(shape.inputs.size() == 1 && shape.constants.size() == 1);
 }
 
@@ -153,6 +168,7 @@ int main() {
   toy::BadProposalsAreRefusedByName(*graph);
   toy::BrokenGroupsAreSplitOrDropped(*graph);
   toy::BoundariesAreInOrder(*graph);
+  toy::GroupsThatFeedEachOtherAreRefused(operators);
   toy::ConstantsMayBeDropped(operators);
   toy::CompiledPartitionsRunAmongNativeNodes(operators);
   toy::NodesWithoutAKernelAreAnErrorOfTheProvider(operators);

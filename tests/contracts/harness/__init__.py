@@ -3,6 +3,7 @@
 
 from .abi import E, PluginStruct, SlotError, Table, dims, text
 from .child import run_in_child
+from .compiling import CompilingEp, ComputeInfo, FusionOptions, compiling
 from .custom_op import Arg, CustomOp, Pairs, copy_first_input, read_tensor, write_output
 from .ep import EpFactory, entry_points, registered
 from .graph import GraphReader, look_at
@@ -13,10 +14,13 @@ from .provider import Ep, Kernel, during_capability, model_of, provider_of, sess
 
 __all__ = [
     "Arg",
+    "CompilingEp",
+    "ComputeInfo",
     "CustomOp",
     "E",
     "Ep",
     "EpFactory",
+    "FusionOptions",
     "GraphReader",
     "Kernel",
     "Pairs",
@@ -25,6 +29,7 @@ __all__ = [
     "Probe",
     "SlotError",
     "Table",
+    "compiling",
     "copy_first_input",
     "dims",
     "during_capability",

@@ -175,12 +175,13 @@ def provider_of(
     probe: Probe,
     capability: Callable[[Ep, int, int], Any] | None = None,
     *,
-    prepare: Callable[[Ep], None] | None = None,
+    prepare: Callable[[Any], None] | None = None,
     factory: EpFactory | None = None,
-) -> Iterator[tuple[Ep, Any]]:
+    make: Callable[[EpFactory], Ep] | None = None,
+) -> Iterator[tuple[Any, Any]]:
     """Register a factory of one provider; yields the provider and session options that select its devices."""
     factory = factory or EpFactory(probe)
-    ep = Ep(factory, capability)
+    ep = make(factory) if make else Ep(factory, capability)
     if prepare:
         prepare(ep)
     factory.give(ep)

@@ -62,8 +62,8 @@ constexpr CallbackStatus kEp[] = {
     {"OnSessionInitializationEnd", "invoked when a session is created"},
     {"OnRunStart", "invoked in each run"},
     {"OnRunEnd", "invoked in each run"},
-    {"Compile", "not invoked in this version"},
-    {"ReleaseNodeComputeInfos", "not invoked in this version"},
+    {"Compile", "invoked when a session is created, once for each graph of which groups are proposed"},
+    {"ReleaseNodeComputeInfos", "invoked when a session ends, once with all infos"},
     {nullptr, "accepted, never invoked"},
 };
 
@@ -71,6 +71,12 @@ constexpr CallbackStatus kKernelImpl[] = {
     {"Compute", "invoked in each run"},
     {"Release", "invoked when a session ends"},
     {nullptr, "accepted, never invoked"},
+};
+
+constexpr CallbackStatus kNodeComputeInfo[] = {
+    {"CreateState", "invoked when a session is created"},
+    {"Compute", "invoked in each run"},
+    {"ReleaseState", "invoked when a session ends, unless the state is null"},
 };
 
 constexpr CallbackStatus kDataTransfer[] = {
@@ -86,6 +92,7 @@ std::span<const CallbackStatus> CallbacksOf(const char* struct_name) noexcept {
   if (std::strcmp(struct_name, "OrtEpFactory") == 0) return kEpFactory;
   if (std::strcmp(struct_name, "OrtEp") == 0) return kEp;
   if (std::strcmp(struct_name, "OrtKernelImpl") == 0) return kKernelImpl;
+  if (std::strcmp(struct_name, "OrtNodeComputeInfo") == 0) return kNodeComputeInfo;
   if (std::strcmp(struct_name, "OrtDataTransferImpl") == 0) return kDataTransfer;
   return kOtherStructs;
 }

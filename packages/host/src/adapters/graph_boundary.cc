@@ -13,24 +13,6 @@ using light::kNoValue;
 using light::NodeId;
 using light::ValueId;
 
-/// The one attribute of a Constant node; null for any other node and for kinds that no dense tensor comes from.
-const light::Attribute* ConstantAttribute(const light::Node& node) noexcept {
-  if (node.op_type != "Constant" || !node.domain.empty() || node.attributes.size() != 1) return nullptr;
-  using Kind = light::AttributeKind;
-  switch (node.attributes[0].kind) {
-    case Kind::kTensor:
-    case Kind::kInt:
-    case Kind::kInts:
-    case Kind::kFloat:
-    case Kind::kFloats:
-    case Kind::kString:
-    case Kind::kStrings:
-      return &node.attributes[0];
-    default:
-      return nullptr;
-  }
-}
-
 template <class T>
 light::Tensor MakeTensor(light::ElementType type, std::span<const int64_t> dims, std::span<const T> elements) {
   light::Tensor tensor = light::Tensor::Allocate(type, dims);
@@ -107,31 +89,10 @@ void HideStrings(const light::Graph& graph, GraphBoundary& boundary) {
 
 }  // namespace
 
-bool IsConstantNode(const light::Node& node) noexcept { return ConstantAttribute(node) != nullptr; }
-
-bool IsInitializer(const light::Graph& graph, const GraphValue& value) noexcept {
-  if (value.initializer != nullptr) return true;
-  return value.producer != light::kNoNode && IsConstantNode(graph.node(value.producer));
-}
-
 std::optional<light::Tensor> InitializerTensor(const light::Graph& graph, const GraphValue& value) {
   if (value.initializer != nullptr) return *value.initializer;
   if (!IsInitializer(graph, value)) return std::nullopt;
   return TensorOf(*ConstantAttribute(graph.node(value.producer)));
-}
-
-ValueSource SourceOf(const light::GraphOffer& offer, ValueId id) noexcept {
-  const light::GraphOffer* at = &offer;
-  while (at->graph.value(id).origin == GraphValue::Origin::kCapture && at->outer != nullptr) {
-    id = at->graph.value(id).outer;
-    at = at->outer;
-  }
-  return {at->graph, at->graph.value(id)};
-}
-
-bool IsConstant(const light::GraphOffer& offer, ValueId id) noexcept {
-  const ValueSource source = SourceOf(offer, id);
-  return IsInitializer(source.graph, source.value) && !source.value.is_overridable;
 }
 
 GraphBoundary BoundaryOf(const light::Graph& graph, const HidesNode& hides) {

@@ -18,10 +18,6 @@ struct GraphBoundary {
   std::vector<light::ValueId> initializers;
 };
 
-/// True for a node whose output a provider sees as an initializer, and which it does not see as a node: providers look
-/// for constants in initializers alone.
-bool IsConstantNode(const light::Node& node) noexcept;
-
 using HidesNode = std::function<bool(const light::Node&)>;
 
 /// The whole graph without its Constant nodes.
@@ -33,18 +29,7 @@ GraphBoundary BoundaryOfNodes(const light::GraphOffer& offer, std::span<const li
 /// A group that is run as one step: its inputs and outputs are those of the step.
 GraphBoundary BoundaryOfPartition(const light::Graph& graph, const light::PartitionShape& shape);
 
-/// True if the value is an initializer of this graph for a provider, overridable ones included.
-bool IsInitializer(const light::Graph& graph, const light::GraphValue& value) noexcept;
-/// Its tensor; nothing if it is no initializer.
+/// The tensor of an initializer; nothing if it is none.
 std::optional<light::Tensor> InitializerTensor(const light::Graph& graph, const light::GraphValue& value);
-
-/// Where a value comes from: a captured one belongs to a graph further out.
-struct ValueSource {
-  const light::Graph& graph;
-  const light::GraphValue& value;
-};
-ValueSource SourceOf(const light::GraphOffer& offer, light::ValueId id) noexcept;
-/// True if it comes from an initializer that nobody can feed instead.
-bool IsConstant(const light::GraphOffer& offer, light::ValueId id) noexcept;
 
 }  // namespace ort_host

@@ -53,7 +53,7 @@ bool ValueInfoAdapter::is_from_outer_scope() const noexcept {
 const ValueAdapter* ValueInfoAdapter::initializer() const {
   if (graph_.is_alone()) return nullptr;
   std::call_once(initializer_once_, [&] {
-    const ValueSource source = SourceOf(graph_.offer(), id_);
+    const light::ValueSource source = SourceOf(graph_.offer(), id_);
     const auto tensor = InitializerTensor(source.graph, source.value);
     if (tensor) initializer_ = ValueAdapter::Constant(*tensor);
   });

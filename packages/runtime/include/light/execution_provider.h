@@ -5,21 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "light/graph_offer.h"
 #include "light/kernel_registry.h"
 #include "light/partition.h"
 
 namespace light {
-
-struct Assignment;
-
-/// A graph as a provider is asked about it.
-struct GraphOffer {
-  const Graph& graph;
-  /// Who has which node so far; a node that nobody has yet has no provider. Bodies likewise.
-  const Assignment& assignment;
-  const GraphOffer* outer = nullptr;  ///< of a subgraph: the graph around it
-  NodeId parent = kNoNode;            ///< of a subgraph: the node of `outer` that it belongs to
-};
 
 /// What a provider wants of a graph.
 struct Proposals {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "light/graph.h"
+#include "light/graph_offer.h"
 #include "light/memory_budget.h"
 #include "light/runtime_context.h"
 
@@ -23,7 +23,7 @@ struct PartitionShape {
   PartitionProposal proposal;
   std::vector<NodeId> nodes;       ///< in the graph's order
   std::vector<ValueId> inputs;     ///< first use first; captures of its control-flow nodes included
-  std::vector<ValueId> constants;  ///< constant initializers that were dropped from `inputs`
+  std::vector<ValueId> constants;  ///< constant initializers, of outer graphs too, that were dropped from `inputs`
   std::vector<ValueId> outputs;    ///< used outside or graph outputs, in the order they are produced
 };
 
@@ -42,7 +42,7 @@ std::vector<PartitionProposal> MendGroups(const Graph& graph, std::vector<Partit
 /// Checks proposals against the graph and each other and works out their boundaries. Nothing is changed.
 /// Throws Error (kInvalidGraph), naming the nodes: a node that the graph does not have, an empty proposal, one node
 /// twice, overlap, a cycle through a node outside (with the path) or through other proposals.
-std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<PartitionProposal> proposals);
+std::vector<PartitionShape> ValidatePartitions(const GraphOffer& offer, std::vector<PartitionProposal> proposals);
 
 /// Compiled by somebody else, run as one step. May run on several threads at once.
 class Partition {

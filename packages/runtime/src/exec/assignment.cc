@@ -46,7 +46,7 @@ class Question {
     for (const std::string& note : notes) {
       if (sources_.warn) sources_.warn("execution provider " + provider_.name() + ": " + note);
     }
-    TakePartitions(ValidatePartitions(offer_.graph, std::move(groups)));
+    TakePartitions(ValidatePartitions(offer_, std::move(groups)));
     for (const NodeId id : single) TakeNode(id);
     for (NodeAssignment& node : assignment_.nodes) {
       if (node.provider == provider_.name()) continue;

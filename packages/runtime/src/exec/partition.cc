@@ -24,41 +24,39 @@ void ForEachRead(const Node& node, F&& visit) {
   for (const ValueId value : node.captures) visit(value);
 }
 
-/// What a provider takes for a constant initializer: the output of a Constant node is one as well.
-bool IsConstant(const Graph& graph, const GraphValue& value) noexcept {
-  if (value.constant() != nullptr) return true;
-  if (value.producer == kNoNode) return false;
-  const Node& producer = graph.node(value.producer);
-  return producer.op_type == "Constant" && producer.domain.empty();
-}
-
-/// A path that leaves the unit `start` and comes back to it, as labels of nodes.
+/// A shortest path that leaves the unit `start` and comes back to it, as labels of nodes; "" if there is none. Where it
+/// comes into a unit at one node and leaves it at another, both are named: `'b' (Add) with 'c' (Mul)`.
 std::string PathThroughOutside(const Graph& graph, const std::vector<uint32_t>& unit_of, uint32_t start) {
-  std::unordered_map<NodeId, NodeId> came_from;
-  std::vector<NodeId> queue;
-  for (const Node& node : graph.nodes()) {
-    if (unit_of[node.id] == start) queue.push_back(node.id);
-  }
-  for (std::size_t next = 0; next < queue.size(); ++next) {
-    const NodeId at = queue[next];
-    for (const ValueId output : graph.node(at).outputs) {
-      if (output == kNoValue) continue;
-      for (const Use& use : graph.value(output).uses) {
-        const bool back = unit_of[use.node] == start;
-        if (back && unit_of[at] == start) continue;
-        if (back) {
-          std::string path = graph.node(use.node).Label();
-          for (NodeId step = at;; step = came_from.at(step)) {
-            path = graph.node(step).Label() + " -> " + path;
-            if (unit_of[step] == start) break;
-          }
-          return path;
+  struct Step {
+    NodeId from;
+    NodeId to;
+  };
+  std::unordered_map<uint32_t, std::vector<NodeId>> members;
+  for (const Node& node : graph.nodes()) members[unit_of[node.id]].push_back(node.id);
+  std::unordered_map<uint32_t, Step> came_by;
+  std::vector<uint32_t> queue = {start};
+  for (std::size_t next = 0; next < queue.size() && !came_by.contains(start); ++next) {
+    for (const NodeId from : members[queue[next]]) {
+      for (const ValueId output : graph.node(from).outputs) {
+        if (output == kNoValue) continue;
+        for (const Use& use : graph.value(output).uses) {
+          const uint32_t unit = unit_of[use.node];
+          if (unit != queue[next] && came_by.emplace(unit, Step{from, use.node}).second) queue.push_back(unit);
         }
-        if (came_from.emplace(use.node, at).second) queue.push_back(use.node);
       }
     }
   }
-  return "";
+  if (!came_by.contains(start)) return "";
+  Step step = came_by.at(start);
+  std::string path = graph.node(step.to).Label();
+  for (;;) {
+    path = graph.node(step.from).Label() + " -> " + path;
+    const uint32_t unit = unit_of[step.from];
+    if (unit == start) return path;
+    const NodeId left_at = step.from;
+    step = came_by.at(unit);
+    if (step.to != left_at) path = graph.node(step.to).Label() + " with " + path;
+  }
 }
 
 /// The group in parts that can run one after another. A node goes into the part after those on whose nodes it depends
@@ -117,7 +115,8 @@ void CheckMembership(const Graph& graph, const std::vector<PartitionProposal>& p
   }
 }
 
-PartitionShape Boundary(const Graph& graph, PartitionProposal proposal, const std::vector<uint32_t>& unit_of) {
+PartitionShape Boundary(const GraphOffer& offer, PartitionProposal proposal, const std::vector<uint32_t>& unit_of) {
+  const Graph& graph = offer.graph;
   PartitionShape shape;
   shape.nodes = proposal.nodes;
   std::sort(shape.nodes.begin(), shape.nodes.end());
@@ -129,7 +128,7 @@ PartitionShape Boundary(const Graph& graph, PartitionProposal proposal, const st
       const GraphValue& record = graph.value(value);
       const bool inside = record.producer != kNoNode && unit_of[record.producer] == unit;
       if (inside || !seen.emplace(value, true).second) return;
-      const bool dropped = proposal.drop_constant_initializers && IsConstant(graph, record);
+      const bool dropped = proposal.drop_constant_initializers && IsConstant(offer, value);
       (dropped ? shape.constants : shape.inputs).push_back(value);
     });
     for (const ValueId output : node.outputs) {
@@ -166,7 +165,8 @@ std::vector<PartitionProposal> MendGroups(const Graph& graph, std::vector<Partit
   return mended;
 }
 
-std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<PartitionProposal> proposals) {
+std::vector<PartitionShape> ValidatePartitions(const GraphOffer& offer, std::vector<PartitionProposal> proposals) {
+  const Graph& graph = offer.graph;
   std::vector<uint32_t> unit_of;
   CheckMembership(graph, proposals, unit_of);
   const uint32_t unit_count = unit_of.empty() ? 0 : *std::max_element(unit_of.begin(), unit_of.end()) + 1;
@@ -178,7 +178,7 @@ std::vector<PartitionShape> ValidatePartitions(const Graph& graph, std::vector<P
   }
   std::vector<PartitionShape> shapes;
   shapes.reserve(proposals.size());
-  for (PartitionProposal& proposal : proposals) shapes.push_back(Boundary(graph, std::move(proposal), unit_of));
+  for (PartitionProposal& proposal : proposals) shapes.push_back(Boundary(offer, std::move(proposal), unit_of));
   return shapes;
 }
 
