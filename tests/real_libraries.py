@@ -42,6 +42,11 @@ REAL_LIBRARIES = {
     "onnxruntime_extensions": RealLibrary(
         "onnxruntime-extensions==0.15.2", "onnxruntime_extensions/_extensions_pydll*.so"
     ),
+    "ggml": RealLibrary("onnxruntime-ggml==0.2.0", "onnxruntime_ggml/lib/libonnxruntime_ggml.so"),
+    "openvino": RealLibrary(
+        "onnxruntime-ep-openvino==1.8.1", "onnxruntime_ep_openvino/libonnxruntime_providers_openvino_plugin.so"
+    ),
+    "nxrt": RealLibrary("nxrt-ep-cpu==0.1.0.dev6", "nxrt_ep_cpu/libonnx_runtime_ep_cpu_plugin.so"),
     "windows": RealLibrary(
         "onnxruntime-extensions==0.15.0", "onnxruntime_extensions/_extensions_pydll*.pyd", "win_amd64"
     ),

@@ -82,6 +82,23 @@ def difference(got: Any, want: np.ndarray, tolerance: float) -> str | None:
     return f"max difference {np.nanmax(gap)} > {tolerance}" if bad.any() else None
 
 
+EP_UNDER_TEST = "ep_under_test"
+_registered: set[str] = set()
+
+
+def devices_of(ort: ModuleType, case: dict[str, Any], library: str) -> list[Any]:
+    """Return the first device that an EP's library offers, registering the library when it is wanted first."""
+    if library not in _registered:
+        if case.get("synthetic_vendor") and hasattr(ort, "add_synthetic_hardware_device"):
+            ort.add_synthetic_hardware_device(device_type="CPU", vendor_id=case["synthetic_vendor"], vendor="synthetic")
+        ort.register_execution_provider_library(EP_UNDER_TEST, library)
+        _registered.add(library)
+    devices = [device for device in ort.get_ep_devices() if device.ep_name != "CPUExecutionProvider"][:1]
+    if not devices:
+        raise RuntimeError("the library offered no device")
+    return devices
+
+
 def open_session(ort: ModuleType, case: dict[str, Any], library: str) -> Any:
     """Create the session of a case."""
     options = ort.SessionOptions()
@@ -97,14 +114,8 @@ def open_session(ort: ModuleType, case: dict[str, Any], library: str) -> Any:
     if case["kind"] == "custom_op":
         options.register_custom_ops_library(library)
         return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    if case.get("synthetic_vendor") and hasattr(ort, "add_synthetic_hardware_device"):
-        ort.add_synthetic_hardware_device(device_type="CPU", vendor_id=case["synthetic_vendor"], vendor="synthetic")
-    ort.register_execution_provider_library("ep_under_test", library)
-    devices = [device for device in ort.get_ep_devices() if device.ep_name != "CPUExecutionProvider"][:1]
-    if not devices:
-        raise RuntimeError("the library offered no device")
     provider_options = {name: str(value) for name, value in (case.get("provider_options") or {}).items()}
-    options.add_provider_for_devices(devices, provider_options)
+    options.add_provider_for_devices(devices_of(ort, case, library), provider_options)
     session = ort.InferenceSession(model, options)
     if hasattr(session, "disable_fallback"):
         session.disable_fallback()
@@ -145,7 +156,7 @@ def verdict(module: str, library: str, case: dict[str, Any]) -> str | None:
     command = [sys.executable, __file__, "--child", module, library, json.dumps(case)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=CHILD_SECONDS, check=False)
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
-    if line is None:
+    if line is None or done.returncode != 0:  # a crash at the end is one as well
         return f"the process ended with {done.returncode}: {done.stderr[-300:]}"
     result = json.loads(line.removeprefix("RESULT "))
     if case["expect"] == "error":
