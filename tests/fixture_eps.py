@@ -23,7 +23,7 @@ FAULTS = {
     "class_with_a_code": 5,
     "status": 6,
 }
-OBJECTS = ("factories", "EPs", "kernels", "registries", "domains", "allocators", "blocks")
+OBJECTS = ("factories", "EPs", "kernels", "compute infos", "states", "registries", "domains", "allocators", "blocks")
 
 
 class EpFixture:

@@ -35,7 +35,7 @@ LIFE = {
     "run": {"OrtEp.OnRunStart", "OrtEp.OnRunEnd", "OrtKernelImpl.Compute"},
     "end": {"OrtKernelImpl.Release", "OrtEpFactory.ReleaseEp"},
 }
-IN_CASES_OF_OTHER_TESTS = {"OrtEpFactory.IsStreamAware"}
+IN_CASES_OF_OTHER_TESTS = {"OrtEpFactory.IsStreamAware", "OrtEp.Compile", "OrtEp.ReleaseNodeComputeInfos"}
 SLOTS = [
     "OrtEpFactory.CreateEp",
     "OrtEpFactory.ReleaseEp",
