@@ -120,32 +120,58 @@ def dispatch(ort: ModuleType, elements: int) -> float:
     return (long - short) / 999
 
 
-def session_on_kernels(ort: ModuleType, name: str) -> Any:
-    """Return a session whose nodes all run on the kernels of the library of an execution provider."""
-    library = os.environ["BENCHMARK_EP_LIBRARY"]
-    if not any(device.ep_name == "Measured" for device in ort.get_ep_devices()):
+def session_on_library(
+    ort: ModuleType, name: str, library: str, entries: dict[str, str] | None = None, *, all_nodes: bool = True
+) -> Any:
+    """Return a session whose nodes run on the execution provider of a library: all, or at least one."""
+    if not any(device.ep_name != "CPUExecutionProvider" for device in ort.get_ep_devices()):
         ort.register_execution_provider_library("Measured", library)
     settings = options(ort, 1)
+    settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # both give it the model's own nodes
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    settings.add_provider_for_devices([d for d in ort.get_ep_devices() if d.ep_name == "Measured"], {})
+    devices = [device for device in ort.get_ep_devices() if device.ep_name != "CPUExecutionProvider"][:1]
+    settings.add_provider_for_devices(devices, entries or {})
+    if ort.__name__ != "onnxruntime":
+        settings.broken_groups = "drop"  # as ONNX Runtime does
     live = ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings)
     if ort.__name__ == "onnxruntime":
         owners = {graph.ep_name for graph in live.get_provider_graph_assignment_info()}
     else:
         owners = {row.provider for row in live.node_assignments()}
-    if owners != {"Measured"}:
-        raise RuntimeError(f"{name}: expected all nodes on the library's kernels, got {owners}")
+    if not owners - {"CPUExecutionProvider"} or (all_nodes and "CPUExecutionProvider" in owners):
+        raise RuntimeError(f"{name}: expected the nodes on the library, got {owners}")
     return live
 
 
-def ep_dispatch(ort: ModuleType, elements: int) -> float:
-    """What one more node costs that runs on the kernel of an execution provider, from chains of 1 and of 1000 nodes."""
+def ep_dispatch(ort: ModuleType, elements: int, library: str) -> float:
+    """What one more node costs that an execution provider runs, from chains of 1 and of 1000 nodes."""
     times = []
     for length in (1000, 1):
         name = f"relu_{length}_of_{elements}"
-        live, inputs = session_on_kernels(ort, name), load_feeds(name)
+        live, inputs = session_on_library(ort, name, library), load_feeds(name)
         times.append(repeat(lambda live=live, inputs=inputs: live.run(None, inputs)))
     return (times[0] - times[1]) / 999
+
+
+# Options of published libraries, so that both sides compute in the same precision.
+LIBRARY_OPTIONS = {
+    "ggml": {"weights": "f32", "partial": "1", "threads": "1"},
+    "openvino": {"load_config": '{"CPU":{"INFERENCE_PRECISION_HINT":"f32","INFERENCE_NUM_THREADS":"1"}}'},
+}
+
+
+def partition(ort: ModuleType, what: str) -> float:
+    """What a compiled group costs: one more in a chain, a session of 1000, or a model on a published library."""
+    lean = os.environ["BENCHMARK_COMPILE_LIBRARY"]
+    if what == "session":
+        return repeat(lambda: session_on_library(ort, "relu_1000", lean))
+    if what.isdigit():
+        return ep_dispatch(ort, int(what), lean)
+    library, model = what.split("_", 1)
+    path = os.environ[f"BENCHMARK_{library.upper()}"]
+    live = session_on_library(ort, model, path, LIBRARY_OPTIONS[library], all_nodes=False)
+    inputs = load_feeds(model)
+    return repeat(lambda: live.run(None, inputs), seconds=2)
 
 
 def native_node(ort: ModuleType) -> float:
@@ -169,7 +195,9 @@ def take(module: str, benchmark: str, threads: int) -> float:
     if benchmark == "custom_op_node":
         return custom_op_node(ort)
     if benchmark.startswith("ep_dispatch_"):
-        return ep_dispatch(ort, int(benchmark.removeprefix("ep_dispatch_")))
+        return ep_dispatch(ort, int(benchmark.removeprefix("ep_dispatch_")), os.environ["BENCHMARK_EP_LIBRARY"])
+    if benchmark.startswith("partition_"):
+        return partition(ort, benchmark.removeprefix("partition_"))
     if benchmark.startswith("dispatch_"):
         return dispatch(ort, int(benchmark.removeprefix("dispatch_")))
     if benchmark == "native_node":

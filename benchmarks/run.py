@@ -3,8 +3,8 @@
 
 Both sides run in turn, each measurement in a process of its own, so that neither one's threads nor its memory disturb
 the other. Prints `RATIO <name> <median> <min> <max>` over the rounds, ours divided by theirs: below 1 we are faster.
-`dispatch_checked` compares checked mode with a normal run. `dispatch` and `ep-dispatch` take all whose names begin so,
-`all` everything.
+`dispatch_checked` compares checked mode with a normal run. `dispatch`, `ep-dispatch` and `partition` take all whose
+names begin so, `all` everything.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from pathlib import Path
 import models
 import numpy as np
 import onnx
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from real_libraries import library_path
 
 HERE = Path(__file__).resolve().parent
 OURS, THEIRS, CHECKED = "onnx_light_ort_host", "onnxruntime", "onnx_light_ort_host in checked mode"
@@ -42,12 +46,21 @@ BENCHMARKS: dict[str, tuple[str, int]] = {
     "native_node": ("native_node", 1),
     "external_1gib_session": ("external_session", 1),
     "external_1gib_memory": ("external_memory", 1),
+    "partition_1": ("partition_1", 1),
+    "partition_4": ("partition_4", 1),
+    "partition_session": ("partition_session", 1),
+    **{
+        f"partition_{library}_{model}": (f"partition_{library}_{model}", 1)
+        for library in ("ggml", "openvino")
+        for model in ("mlp_b1", "mlp_b64", "cnn", "transformer")
+    },
     **{f"{name}_t{threads}": (name, threads) for name in models.MODELS for threads in (1, 2)},
 }
 
 GROUPS = {
     "all": list(BENCHMARKS),
     "dispatch": [name for name in BENCHMARKS if name.startswith("dispatch_")],
+    "partition": [name for name in BENCHMARKS if name.startswith("partition_")],
     "ep-dispatch": [name for name in BENCHMARKS if name.startswith("ep_dispatch_")],
 }
 
@@ -99,8 +112,12 @@ def main(names: list[str]) -> int:
             "BENCHMARK_LIBRARY": str(fixtures / "add_two.so"),
             "BENCHMARK_LEAN_LIBRARY": str(lean),
             "BENCHMARK_EP_LIBRARY": str(fixtures / "lean_kernel_ep.so"),
+            "BENCHMARK_COMPILE_LIBRARY": str(fixtures / "lean_compile_ep.so"),
         }
         env = {**os.environ, "BENCHMARK_MODELS": folder, **libraries}
+        for library in ("ggml", "openvino"):
+            if any(name.startswith(f"partition_{library}_") for name in chosen):
+                env[f"BENCHMARK_{library.upper()}"] = str(library_path(library))
         for name in chosen:
             benchmark, threads = BENCHMARKS[name]
             sides = sides_of(name)

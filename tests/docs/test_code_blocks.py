@@ -63,7 +63,11 @@ def test_blocks_run(folder: Path, page: Path) -> None:
     texts = [(language, text.replace("/absolute/path", str(folder))) for language, text in blocks_of(page)]
     (folder / "blocks.json").write_text(json.dumps(texts))
     fixtures = Path(os.environ["ONNX_LIGHT_ORT_FIXTURES"])
-    for name, copy in (("add_two.so", "libmy_ops.so"), ("kernel_ep.so", "libmy_ep.so")):
+    for name, copy in (
+        ("add_two.so", "libmy_ops.so"),
+        ("kernel_ep.so", "libmy_ep.so"),
+        ("compile_ep.so", "libmy_compiler.so"),
+    ):
         shutil.copy(fixtures / name, folder / copy)
     write_readme_model(folder)
     path = os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])

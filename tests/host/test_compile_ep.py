@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import gc
+import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -101,7 +104,7 @@ def test_runs_of_eight_threads(library, name):
     with library.registered(name) as devices:
         session = library.session(pair(4), (devices[name], {}))
 
-        def work(number):
+        def work(session, number):
             rng = np.random.default_rng(number)
             for _ in range(25):
                 x = rng.standard_normal((rng.integers(0, 40), 3)).astype(np.float32)
@@ -109,8 +112,8 @@ def test_runs_of_eight_threads(library, name):
             return True
 
         with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(work, range(8)))
-        del session, work
+            assert all(pool.map(work, [session] * 8, range(8)))
+        del session
 
 
 @pytest.mark.parametrize("name", ["keeps", "drops"])
@@ -199,6 +202,63 @@ def test_sessions_come_and_go(library):
             if len(sessions) > 3:
                 sessions.pop(i % 4)
         sessions.clear()
+
+
+def test_session_tells_its_groups(library):
+    node = NODE("If", ["c"], ["y"], name="if", then_branch=branch("then", "W"), else_branch=branch("other", "h"))
+    nodes = [NODE("Sub", ["x", "W"], ["h"], name="half"), node, *pair().graph.node[:2]]
+    inputs = tensors("x", shape=["n", 3]) + tensors("c", bool, [])
+    model = model_of(nodes, inputs, tensors(["y", "a0"]), {"W": W, "B": B})
+    with library.registered("keeps", "drops") as devices:
+        for name in ("keeps", "drops"):
+            session = library.session(model, (devices[name], {}))
+            found = {
+                (p.graph, tuple(p.outputs)): (p.index, p.nodes, p.inputs, p.constants) for p in session.partitions()
+            }
+            dropped = name == "drops"
+            assert found == {
+                ("#1.then_branch", ("then",)): (0, [0, 1], ["x"], ["W", "B"])
+                if dropped
+                else (0, [0, 1], ["x", "W", "B"], []),
+                ("#1.else_branch", ("other",)): (0, [0, 1], ["x", "h"], ["B"])
+                if dropped
+                else (0, [0, 1], ["x", "h", "B"], []),
+                ("", ("a0",)): (0, [2, 3], ["x"], ["W", "B"]) if dropped else (0, [2, 3], ["x", "W", "B"], []),
+            }
+            assert session.partitions()[-1].graph == ""
+            assert {(p.provider, p.library) for p in session.partitions()} == {(name, library.path)}
+            kernels = {row.kernel for row in session.node_assignments() if row.partition >= 0}
+            assert kernels == {p.name for p in session.partitions()}
+            del session
+
+
+def test_explain_tells_groups(library, tmp_path):
+    onnx.save(pair(2), tmp_path / "m.onnx")
+
+    def explain(*more):
+        command = [
+            sys.executable,
+            "-m",
+            "onnx_light_ort_host",
+            "explain",
+            tmp_path / "m.onnx",
+            "--ep",
+            library.path,
+            *more,
+        ]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    *_, header, _, first, second = explain("--svg", tmp_path / "m.svg").splitlines()
+    assert header.split() == ["group", "graph", "provider", "nodes", "receives", "makes", "compiled", "with"]
+    assert first.split()[:2] == ["0", "main"]
+    assert first.split()[3:] == ["mul0,", "add0", "x,", "W,", "B", "a0"]
+    assert second.split()[3:] == ["mul1,", "add1", "r0,", "W,", "B", "a1"]
+    assert "\u2192 a0" in (tmp_path / "m.svg").read_text(encoding="utf-8")
+    groups = json.loads(explain("--groups", "--json"))
+    assert [(group["inputs"], group["outputs"]) for group in groups] == [
+        (["x", "W", "B"], ["a0"]),
+        (["r0", "W", "B"], ["a1"]),
+    ]
 
 
 # Failures.

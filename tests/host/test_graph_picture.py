@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from onnx_light_ort_host.graph_layout import layers_of, layout
 from onnx_light_ort_host.graph_picture import draw, runner
-from onnx_light_ort_host.records import NodeArg, NodeAssignment
+from onnx_light_ort_host.records import NodeArg, NodeAssignment, Partition
 
 SVG = "{http://www.w3.org/2000/svg}"
 CPU = "CPUExecutionProvider"
@@ -288,3 +288,26 @@ def test_runner():
     assert runner(row(0, "Add", [], [])) == "native kernel"
     assert runner(row(0, "Add", [], [], library="/a/b.so")) == "custom operators of b.so"
     assert runner(row(0, "Add", [], [], provider="EP", library="/a/b.so")) == "EP"
+
+
+def group(index, inputs, outputs, constants=(), graph=""):
+    return Partition(index, f"Ep_{index}", "Ep", "/lib/ep.so", graph, [index], inputs, outputs, list(constants))
+
+
+def test_groups_are_told_with_their_boundary():
+    rows = [row(i, "Relu", [f"v{i}"], [f"v{i + 1}"], provider="Ep", partition=i) for i in range(25)]
+    rows.append(row(25, "Neg", ["v25"], ["y"]))
+    partitions = [group(0, ["v0"], ["v1"], ["w", "b"]), group(1, [], ["v2"], graph="#3.body")]
+    picture = ElementTree.fromstring(draw(rows, [arg("v0")], [arg("y")], "m", partitions))
+    texts = [element.text for element in picture.iter(f"{SVG}text")]
+    assert "group 0 of Ep: v0 \u2192 v1; compiled with w, b" in texts
+    assert "group 1 in #3.body of Ep: nothing \u2192 v2" in texts
+    assert len([rect for rect in picture.iter(f"{SVG}rect") if rect.get("class") == "s"]) == 25
+    many = [group(i, [f"v{i}"], [f"v{i + 1}"]) for i in range(25)]
+    texts = [element.text for element in ElementTree.fromstring(draw(rows, [], [], "m", many)).iter(f"{SVG}text")]
+    assert "and 5 more groups" in texts
+    long = [group(0, [f"value{i}" for i in range(100)], ["y"])]
+    picture = ElementTree.fromstring(draw(rows, [], [], "m", long))
+    (shown,) = [element.text for element in picture.iter(f"{SVG}text") if "group 0 of" in element.text]
+    assert len(shown) == 150
+    assert any("value99" in element.text for element in picture.iter(f"{SVG}title"))

@@ -175,6 +175,19 @@ struct AssignmentRow {
   std::vector<std::string> outputs;  ///< likewise
 };
 
+/// Nodes that a provider compiled and runs as one step.
+struct PartitionRow {
+  std::string graph;  ///< as of AssignmentRow, whose `partition` is `index`
+  int index = 0;
+  std::string name;
+  std::string provider;
+  std::string library;                 ///< path of the provider's library
+  std::vector<int> nodes;              ///< positions in the graph, in its order
+  std::vector<std::string> inputs;     ///< names of what the step receives, in its order
+  std::vector<std::string> outputs;    ///< and of what it makes
+  std::vector<std::string> constants;  ///< initializers that it was compiled with and does not receive
+};
+
 /// A provider of a session.
 struct ProviderInfo {
   std::string name;
@@ -198,6 +211,8 @@ class Session {
   const std::string& graph_name() const noexcept;
   const std::string& graph_doc_string() const noexcept;
   std::vector<AssignmentRow> assignments() const;
+  /// Of a graph after those of the bodies in it.
+  std::vector<PartitionRow> partitions() const;
   /// In the order in which they were asked, the host's own last.
   std::vector<ProviderInfo> providers() const;
 

@@ -44,24 +44,57 @@ std::string DescribeAudit(const LoadedLibrary& library) {
   return std::string("audited as ") + library.audit()->name + " " + library.audit()->version;
 }
 
-/// The plugin EP that runs the node, or null.
-const EpInstance* InstanceOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
+/// The plugin EP of that name, or null.
+const EpInstance* InstanceOf(const SessionImpl& session, const std::string& name) {
   for (const auto& provider : session.providers().all()) {
-    if (provider->name() == assigned.provider) return &provider->instance();
+    if (provider->name() == name) return &provider->instance();
   }
   return nullptr;
 }
 
 std::string NotesOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
-  const EpInstance* instance = InstanceOf(session, assigned);
+  const EpInstance* instance = InstanceOf(session, assigned.provider);
   return instance != nullptr ? instance->Notes() : "";
 }
 
 /// The library whose code runs the node; null if that is ours.
 const LoadedLibrary* LibraryOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
   if (const LoadedLibrary* library = session.custom_ops().LibraryOf(assigned.entry)) return library;
-  const EpInstance* instance = InstanceOf(session, assigned);
+  const EpInstance* instance = InstanceOf(session, assigned.provider);
   return instance != nullptr ? instance->selection().library->library().get() : nullptr;
+}
+
+/// The path of a body of a node in the graph at `path`.
+std::string PathOfBody(const std::string& path, const light::Node& node, std::size_t body) {
+  const std::string step = "#" + std::to_string(node.id) + "." + node.subgraphs[body].attribute;
+  return path.empty() ? step : path + "/" + step;
+}
+
+void ListPartitions(const light::Program& program, const std::string& path, const SessionImpl& session,
+                    std::vector<PartitionRow>& rows) {
+  const light::Graph& graph = program.graph();
+  for (const light::Node& node : graph.nodes()) {
+    const auto bodies = program.bodies(node.id);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      ListPartitions(*bodies[i], PathOfBody(path, node, i), session, rows);
+    }
+  }
+  const auto& partitions = program.assignment().partitions;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    const light::PartitionShape& shape = partitions[i].shape;
+    PartitionRow& row = rows.emplace_back();
+    row.graph = path;
+    row.index = static_cast<int>(i);
+    row.name = shape.proposal.name;
+    row.provider = partitions[i].provider;
+    if (const EpInstance* instance = InstanceOf(session, row.provider)) {
+      row.library = instance->selection().library->path();
+    }
+    row.nodes.assign(shape.nodes.begin(), shape.nodes.end());
+    row.inputs = NamesOf(graph, shape.inputs);
+    row.outputs = NamesOf(graph, shape.outputs);
+    row.constants = NamesOf(graph, shape.constants);
+  }
 }
 
 void ListAssignments(const light::Program& program, const std::string& path, const SessionImpl& session,
@@ -89,8 +122,7 @@ void ListAssignments(const light::Program& program, const std::string& path, con
     rows.push_back(std::move(row));
     const auto bodies = program.bodies(node.id);
     for (std::size_t i = 0; i < bodies.size(); ++i) {
-      const std::string step = "#" + std::to_string(node.id) + "." + node.subgraphs[i].attribute;
-      ListAssignments(*bodies[i], path.empty() ? step : path + "/" + step, session, rows);
+      ListAssignments(*bodies[i], PathOfBody(path, node, i), session, rows);
     }
   }
 }
@@ -184,6 +216,14 @@ std::vector<AssignmentRow> Session::assignments() const {
   return AsHost([&] {
     std::vector<AssignmentRow> rows;
     ListAssignments(impl_->session().program(), "", *impl_, rows);
+    return rows;
+  });
+}
+
+std::vector<PartitionRow> Session::partitions() const {
+  return AsHost([&] {
+    std::vector<PartitionRow> rows;
+    ListPartitions(impl_->session().program(), "", *impl_, rows);
     return rows;
   });
 }

@@ -63,7 +63,7 @@ from .process import (
     tested_libraries,
     unregister_execution_provider_library,
 )
-from .records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow, TestedLibrary
+from .records import Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, Partition, SupportRow, TestedLibrary
 from .run_options import RunOptions
 from .session import InferenceSession
 
@@ -99,6 +99,7 @@ __all__ = [
     "OrtHardwareDevice",
     "OrtHardwareDeviceType",
     "OrtHostError",
+    "Partition",
     "ProviderReport",
     "RegistrationReport",
     "RunOptions",

@@ -329,6 +329,17 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         vector[string] inputs
         vector[string] outputs
 
+    cdef cppclass PartitionRow:
+        string graph
+        int index
+        string name
+        string provider
+        string library
+        vector[int] nodes
+        vector[string] inputs
+        vector[string] outputs
+        vector[string] constants
+
     cdef cppclass ProviderInfo:
         string name
         string library
@@ -344,6 +355,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         const string& graph_name() noexcept
         const string& graph_doc_string() noexcept
         vector[AssignmentRow] assignments() except +RaiseHostError
+        vector[PartitionRow] partitions() except +RaiseHostError
         vector[ProviderInfo] providers() except +RaiseHostError
 
     cdef cppclass RunCall:

@@ -43,7 +43,7 @@ from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented,
 from onnx_light_ort_host.library_report import (
     ArgumentReport, KernelReport, LibraryReport, OperatorReport, ProviderReport, RegistrationReport)
 from onnx_light_ort_host.records import (
-    Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, SupportRow, TestedLibrary)
+    Finding, LoadPolicy, ModelMetadata, NodeArg, NodeAssignment, Partition, SupportRow, TestedLibrary)
 
 engine.SetErrorClasses({**BY_CODE, None: OrtHostError})
 
@@ -420,6 +420,25 @@ cdef class Session:
             info = &found[i]
             result.append(Provider(
                 text(info.name), text(info.library), text(info.audit), texts_by_key(info.options), text(info.notes)))
+        return result
+
+    def partitions(self):
+        """Returns the groups of nodes that execution providers compiled and run as one step each.
+
+        Returns
+        -------
+        list of Partition
+            Those of a graph after those of the subgraphs in it.
+        """
+        cdef vector[engine.PartitionRow] rows = self.checked().partitions()
+        cdef engine.PartitionRow* row
+        cdef size_t i
+        result = []
+        for i in range(rows.size()):
+            row = &rows[i]
+            result.append(Partition(
+                row.index, text(row.name), text(row.provider), text(row.library), text(row.graph), list(row.nodes),
+                texts(row.inputs), texts(row.outputs), texts(row.constants)))
         return result
 
     def node_assignments(self):

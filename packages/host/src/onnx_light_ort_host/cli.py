@@ -134,6 +134,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="as JSON instead of a table")
     command.add_argument("--svg", metavar="FILE", help="also write a picture of the graph; - writes it instead")
     command.add_argument(
+        "--groups", action="store_true", help="list the groups of nodes that providers compiled, instead of the nodes"
+    )
+    command.add_argument(
         "--require",
         metavar="NODE",
         action="append",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .ep_devices import Provider
     from .library_report import KernelReport, OperatorReport, ProviderReport
-    from .records import NodeAssignment, SupportRow
+    from .records import NodeAssignment, Partition, SupportRow
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -50,6 +50,27 @@ def assignment_table(rows: Sequence[NodeAssignment]) -> str:
                 row.reason,
             )
             for row in rows
+        ],
+    )
+
+
+def partition_table(partitions: Sequence[Partition], rows: Sequence[NodeAssignment]) -> str:
+    """Formats the groups that providers compiled: nodes, what the step receives and makes, its constants."""
+    names = {(row.graph, row.index): row.name or f"#{row.index}" for row in rows}
+    header = ("group", "graph", "provider", "nodes", "receives", "makes", "compiled with")
+    return table(
+        header,
+        [
+            (
+                group.index,
+                group.graph or "main",
+                group.provider,
+                ", ".join(names[group.graph, node] for node in group.nodes),
+                ", ".join(group.inputs),
+                ", ".join(group.outputs),
+                ", ".join(group.constants),
+            )
+            for group in partitions
         ],
     )
 
@@ -84,12 +105,13 @@ def explain(arguments: argparse.Namespace) -> int:
     if is_picture_alone and arguments.json:
         raise InvalidArgument("--svg -: expected a file together with --json, which has the output to itself")
     session = open_session(arguments)
-    rows = session.node_assignments()
+    rows, partitions = session.node_assignments(), session.partitions()
     missed = not_taken(rows, arguments)
     if arguments.svg is not None:
         from .graph_picture import draw
 
-        picture = draw(rows, session.get_inputs(), session.get_outputs(), os.path.basename(arguments.model))
+        title = os.path.basename(arguments.model)
+        picture = draw(rows, session.get_inputs(), session.get_outputs(), title, partitions)
         if is_picture_alone:
             if isinstance(sys.stdout, io.TextIOWrapper):
                 sys.stdout.reconfigure(encoding="utf-8")
@@ -99,11 +121,14 @@ def explain(arguments: argparse.Namespace) -> int:
                 file.write(picture)
             tell(f"written: {arguments.svg}")
     if arguments.json:
-        print(json.dumps([row.asdict() for row in rows], indent=1))
+        print(json.dumps([row.asdict() for row in (partitions if arguments.groups else rows)], indent=1))
     elif not is_picture_alone:
         if arguments.ep:
             print(provider_table(session._providers()), end="\n\n")
-        print(assignment_table(rows))
+        if not arguments.groups:
+            print(assignment_table(rows), end="\n\n" if partitions else "\n")
+        if partitions or arguments.groups:
+            print(partition_table(partitions, rows))
     for row in missed:
         tell(shown(f"not taken: {place(row)} '{row.name}' ({row.op_type}): {row.reason}"))
     return 1 if missed else 0

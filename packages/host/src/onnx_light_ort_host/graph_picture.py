@@ -13,17 +13,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .records import NodeArg, NodeAssignment
+    from .records import NodeArg, NodeAssignment, Partition
 
 NATIVE, FALLBACK = "native kernel", "reference fallback"
 NATIVE_FILL, FALLBACK_FILL = "#dce8f5", "#e6e6e6"
 FILLS = ("#fde2c4", "#d5efd0", "#f3d6ea", "#fbf3b9", "#cdeeee", "#e2d8f3", "#f7cfc9", "#e3eab9")
 LONGEST_LINE = 200
 BOX_WIDTH, BOX_HEIGHT, PILL_HEIGHT, MARGIN, LINE_HEIGHT = 176.0, 58.0, 26.0, 16.0, 16.0
+MOST_GROUPS, MOST_LETTERS = 20, 150
 STYLE = (
     "text{font:12px sans-serif;fill:#222}.o{font-weight:bold}.n,.k{font-size:10px}.k{fill:#555}"
-    "rect{stroke:#555;rx:4px}.p{fill:#fff;rx:13px}.g{fill:#fff;fill-opacity:.6;stroke-dasharray:4 3}"
-    "path{fill:none;stroke:#888}"
+    "rect{stroke:#555;rx:4px}.s{stroke-width:2.5}.p{fill:#fff;rx:13px}"
+    ".g{fill:#fff;fill-opacity:.6;stroke-dasharray:4 3}path{fill:none;stroke:#888}"
 )
 
 
@@ -141,7 +142,8 @@ class Picture:
         width = max(BOX_WIDTH, inner.width + 2 * MARGIN)
         height = inner.height + 2 * MARGIN if bodies else BOX_HEIGHT
         drawing.parts.append(f"<g><title>{clean(details(row))}</title>")
-        drawing.rect(f'fill="{self.fills[who]}"', 0, 0, width, height)
+        step = 'class="s" ' if row.partition >= 0 else ""
+        drawing.rect(f'{step}fill="{self.fills[who]}"', 0, 0, width, height)
         drawing.text("o", 8, 17, row.op_type, 24)
         drawing.text("n", 8, 33, row.name or f"#{row.index}", 30)
         drawing.text("k", 8, 49, badge(row), 30)
@@ -189,7 +191,33 @@ def legend(fills: Mapping[str, str], rows: Sequence[NodeAssignment]) -> Drawing:
     return drawing
 
 
-def draw(rows: Sequence[NodeAssignment], inputs: Sequence[NodeArg], outputs: Sequence[NodeArg], title: str = "") -> str:
+def groups(partitions: Sequence[Partition]) -> Drawing:
+    """Draws a line for each group that was compiled: what it receives and makes, and which constants it holds."""
+    drawing = Drawing()
+    lines = []
+    for group in partitions[:MOST_GROUPS]:
+        where = f" in {group.graph}" if group.graph else ""
+        line = f"group {group.index}{where} of {group.provider}: {', '.join(group.inputs) or 'nothing'}"
+        line += f" → {', '.join(group.outputs)}"
+        lines.append(line + (f"; compiled with {', '.join(group.constants)}" if group.constants else ""))
+    if len(partitions) > MOST_GROUPS:
+        lines.append(f"and {len(partitions) - MOST_GROUPS} more groups")
+    for i, line in enumerate(lines):
+        short = line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 1] + "…"
+        drawing.parts.append(f"<g><title>{clean(line, 4000)}</title>")
+        drawing.text("n", 0, i * LINE_HEIGHT + 12, short)
+        drawing.parts.append("</g>")
+        drawing.width, drawing.height = max(drawing.width, 6.0 * len(short)), (i + 1) * LINE_HEIGHT
+    return drawing
+
+
+def draw(
+    rows: Sequence[NodeAssignment],
+    inputs: Sequence[NodeArg],
+    outputs: Sequence[NodeArg],
+    title: str = "",
+    partitions: Sequence[Partition] = (),
+) -> str:
     """Draws who runs which node.
 
     Parameters
@@ -200,17 +228,21 @@ def draw(rows: Sequence[NodeAssignment], inputs: Sequence[NodeArg], outputs: Seq
         Those of the model.
     title : str, optional
         Written above.
+    partitions : sequence of Partition, optional
+        The groups that were compiled, as ``InferenceSession.partitions`` returns them.
 
     Returns
     -------
     str
-        An SVG file. The pointer shows the reason for each node.
+        An SVG file. The pointer shows the reason for each node. Nodes of a group have a thick border.
     """
     picture = Picture(rows)
     whole = Drawing()
     title = title[-LONGEST_LINE:]
     whole.text("o", MARGIN, MARGIN + 12, title)
     whole.put(legend(picture.fills, rows), MARGIN, MARGIN + 2 * LINE_HEIGHT)
+    if partitions:
+        whole.put(groups(partitions), MARGIN, whole.height + LINE_HEIGHT)
     body = picture.graph("", [arg.name for arg in inputs], [arg.name for arg in outputs])
     whole.put(body, MARGIN, whole.height + LAYER_GAP)
     width, height = max(whole.width, MARGIN + 8.0 * len(title)) + MARGIN, whole.height + MARGIN

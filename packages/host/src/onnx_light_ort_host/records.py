@@ -142,6 +142,39 @@ class NodeAssignment(Record):
     outputs: list[str]
 
 
+class Partition(Record):
+    """Nodes that an execution provider compiled and runs as one step.
+
+    Attributes
+    ----------
+    index : int
+        Which one of its graph; the `NodeAssignment.partition` of its nodes.
+    name : str
+        The name that the provider was given for it.
+    provider, library : str
+        The execution provider, and the path of its library.
+    graph : str
+        Which graph it is in, as of `NodeAssignment`.
+    nodes : list of int
+        Positions of its nodes in the graph.
+    inputs, outputs : list of str
+        Names of the values that the step receives and makes, in order.
+    constants : list of str
+        Names of the constants that it was compiled with and does not receive.
+    """
+
+    __slots__ = ("index", "name", "provider", "library", "graph", "nodes", "inputs", "outputs", "constants")
+    index: int
+    name: str
+    provider: str
+    library: str
+    graph: str
+    nodes: list[int]
+    inputs: list[str]
+    outputs: list[str]
+    constants: list[str]
+
+
 class Finding(Record):
     """What a library did against a rule of the interface.
 
