@@ -528,3 +528,93 @@ def test_two_providers_of_one_name_are_refused(probe):
             add_twice_and_open(devices)
         del devices
         gc.collect()
+
+
+@pytest.mark.slot("OrtEpApi.ReleaseKernelDef", "OrtEpApi.EpGraphSupportInfo_LookUpKernel")
+@pytest.mark.finds("release_of_borrowed")
+@HOST
+def test_definition_that_was_looked_up_is_not_released(probe):
+    kernels = []
+
+    def take(ep, graph, support):
+        (node,) = ep.nodes(graph)
+        ep.ep_api.ReleaseKernelDef(ep.ep_api.get.EpGraphSupportInfo_LookUpKernel(support, node))
+        ep.take_what_has_kernels(graph, support)
+
+    with provider_of(probe, take, prepare=with_negate(kernels)) as (_ep, options):
+        session = session_with(probe, relu(), options)
+        np.testing.assert_array_equal(probe.run(session, {"x": X})[0], -X)
+        del session
+
+
+@pytest.mark.slot("OrtEpFactory.GetName")
+@HOST
+def test_name_of_the_hosts_provider_is_taken(probe):
+    factory = EpFactory(probe, ep_name="CPUExecutionProvider")
+
+    def register():
+        with registered(probe, factory):
+            pass
+
+    with pytest.raises(probe.ort.Fail, match=r"GetName: is the name of the host's own provider"):
+        register()
+
+
+@pytest.mark.slot("OrtEp.IsConcurrentRunSupported", "OrtKernelImpl.Compute")
+@HOST
+def test_run_inside_a_run_is_an_error_where_one_runs_at_a_time(probe):
+    kernels, sessions, errors = [], [], []
+
+    def compute(api, context):
+        try:
+            sessions[0].run(None, {"x": X})
+        except probe.ort.Fail as error:
+            errors.append(str(error))
+        negate(api, context)
+
+    def prepare(ep):
+        def no(this, out):
+            C.c_bool.from_address(out).value = False
+
+        with_negate(kernels, compute=compute)(ep)
+        ep.count("IsConcurrentRunSupported", no)
+
+    with provider_of(probe, take_all, prepare=prepare) as (_ep, options):
+        sessions.append(session_with(probe, relu(), options))
+        np.testing.assert_array_equal(probe.run(sessions[0], {"x": X})[0], -X)
+        np.testing.assert_array_equal(probe.run(sessions[0], {"x": X})[0], -X)
+        sessions.clear()
+    assert len(errors) == 2
+    assert "allows one run at a time" in errors[0]
+
+
+@pytest.mark.slot("OrtApi.Graph_GetNodes", "OrtApi.Graph_GetInputs", "OrtApi.Graph_GetOutputs")
+@HOST
+def test_nodes_with_strings_are_not_shown_and_the_rest_is_a_graph(probe, api):
+    """x -> Relu -> r -> Cast to text -> t -> Cast -> f -> Neg -> y."""
+    text_type = {"to": int(helper.np_dtype_to_tensor_dtype(np.dtype(object)))}
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="relu"),
+        helper.make_node("Cast", ["r"], ["t"], name="as_text", **text_type),
+        helper.make_node("Cast", ["t"], ["f"], name="as_float", to=1),
+        helper.make_node("Neg", ["f"], ["y"], name="neg"),
+    ]
+
+    def names(count, get, graph, name_of):
+        found = (C.c_void_p * count(graph))()
+        get(graph, found, len(found))
+        return [text(name_of(handle)) for handle in found]
+
+    seen = []
+
+    def look(ep, graph, support):
+        for what, name in (("Nodes", "Node_GetName"), ("Inputs", "GetValueInfoName"), ("Outputs", "GetValueInfoName")):
+            count, get = getattr(api.get, f"Graph_GetNum{what}"), getattr(api.ok, f"Graph_Get{what}")
+            seen.append(names(count, get, graph, getattr(api.get, name)))
+
+    with provider_of(probe, look) as (_ep, options):
+        session = session_with(probe, model_of(nodes, {"x": [2]}, ["y"]), options)
+        reasons = [row.reason for row in session.node_assignments()]
+        del session
+    assert seen == [["relu", "neg"], ["x", "f"], ["y", "r"]]
+    assert ["was not shown the node" in reason for reason in reasons] == [False, True, True, False]

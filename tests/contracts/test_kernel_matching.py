@@ -212,7 +212,8 @@ def test_strings_are_a_type_like_others(probe, element, matches):
     node = helper.make_node("Identity", ["x"], ["y"])
     model = typed([node], {"x": TensorProto.STRING}, {"y": TensorProto.STRING})
     one = kernel("Identity", 16, 16, {"V": [element]})
-    assert found_by(probe, model, one) == [(16, 16) if matches else None]
+    # The host does not even show the node to a provider without a kernel for its strings.
+    assert found_by(probe, model, one) in ([[(16, 16)]] if matches else [[None], []])
 
 
 @pytest.mark.parametrize(("types", "matches"), [({"T": [FLOAT]}, True), ({"S": [FLOAT]}, False)])

@@ -131,13 +131,18 @@ class GraphReader:
         return self.api.get.Graph_GetGraphView(graph, chosen, len(names))
 
 
-def look_at(probe: Probe, model: onnx.ModelProto, look: Callable[[GraphReader, int], Any]) -> Any:
+def look_at(
+    probe: Probe,
+    model: onnx.ModelProto,
+    look: Callable[[GraphReader, int], Any],
+    prepare: Callable[[Any], None] | None = None,
+) -> Any:
     """Return what ``look(reader, graph)`` gives for the main graph inside ``GetCapability``."""
 
     def main_only(ep: Any, graph: int) -> Any:
         return look(GraphReader(ep.api), graph) if ep.api.get.Graph_GetParentNode(graph) is None else None
 
-    return during_capability(probe, model, main_only)[-1]
+    return during_capability(probe, model, main_only, prepare)[-1]
 
 
 def of_values(look: Callable[[GraphReader, int], Any]) -> Callable[[GraphReader, int], dict[str, Any]]:

@@ -196,10 +196,19 @@ def provider_of(
             gc.collect()
 
 
-def during_capability(probe: Probe, model: onnx.ModelProto, look: Callable[[Ep, int], Any]) -> list[Any]:
+def during_capability(
+    probe: Probe,
+    model: onnx.ModelProto,
+    look: Callable[[Ep, int], Any],
+    prepare: Callable[[Ep], None] | None = None,
+) -> list[Any]:
     """Run ``look(ep, graph)`` inside each ``GetCapability`` for a model; return the results in order."""
     seen: list[Any] = []
-    with provider_of(probe, lambda ep, graph, support: seen.append(look(ep, graph))) as (_ep, options):
+
+    def capability(ep: Ep, graph: int, support: int) -> None:
+        seen.append(look(ep, graph))
+
+    with provider_of(probe, capability, prepare=prepare) as (_ep, options):
         session_with(probe, model, options)
     return seen
 

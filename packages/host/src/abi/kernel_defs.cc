@@ -176,7 +176,14 @@ OrtStatus* ORT_API_CALL KernelDefBuilder_Build(OrtKernelDefBuilder* kernel_def_b
 
 // --- Definitions
 
-void ORT_API_CALL ReleaseKernelDef(OrtKernelDef* definition) noexcept { TakeIn("ReleaseKernelDef", definition); }
+void ORT_API_CALL ReleaseKernelDef(OrtKernelDef* definition) noexcept {
+  auto adapter = TakeIn("ReleaseKernelDef", definition);
+  if (adapter != nullptr && !adapter->is_owned()) {
+    checked::Report("release_of_borrowed", "ReleaseKernelDef",
+                    "a definition that was looked up belongs to its registry");
+    adapter.release();
+  }
+}
 
 /// These cannot fail: a bad handle is answered with no text.
 const char* TextOf(const char* slot, const OrtKernelDef* definition, std::string KernelDefinition::* member) noexcept {

@@ -72,18 +72,35 @@ std::vector<ValueId> UsedInitializers(const light::Graph& graph, std::span<const
   return found;
 }
 
-/// Removes strings that no node of the boundary touches.
-void HideStrings(const light::Graph& graph, GraphBoundary& boundary) {
+bool IsText(const light::ValueType& type) noexcept {
+  if (type.inner != nullptr) return IsText(*type.inner);
+  return type.is_tensor() && type.element == light::ElementType::kString;
+}
+
+/// Makes the shown nodes a graph of their own: what they read of hidden ones is an input, what hidden ones read of them
+/// an output. Strings that no shown node touches are left out.
+void CloseAround(const light::Graph& graph, const std::vector<bool>& is_hidden, GraphBoundary& boundary) {
   std::unordered_set<ValueId> touched;
+  std::unordered_set<ValueId> inputs(boundary.inputs.begin(), boundary.inputs.end());
+  std::unordered_set<ValueId> outputs(boundary.outputs.begin(), boundary.outputs.end());
   for (const NodeId id : boundary.nodes) {
-    ForEachRead(graph.node(id), [&](ValueId value) { touched.insert(value); });
-    touched.insert(graph.node(id).outputs.begin(), graph.node(id).outputs.end());
+    ForEachRead(graph.node(id), [&](ValueId value) {
+      touched.insert(value);
+      const NodeId producer = graph.value(value).producer;
+      const bool is_from_hidden = producer != light::kNoNode && is_hidden[producer];
+      if (is_from_hidden && inputs.insert(value).second) boundary.inputs.push_back(value);
+    });
+    for (const ValueId output : graph.node(id).outputs) {
+      if (output == kNoValue) continue;
+      touched.insert(output);
+      const auto& uses = graph.value(output).uses;
+      const bool is_for_hidden =
+          std::any_of(uses.begin(), uses.end(), [&](const light::Use& use) { return is_hidden[use.node]; });
+      if (is_for_hidden && outputs.insert(output).second) boundary.outputs.push_back(output);
+    }
   }
   for (auto* values : {&boundary.inputs, &boundary.outputs, &boundary.initializers}) {
-    std::erase_if(*values, [&](ValueId id) {
-      const light::ValueType& type = graph.value(id).type;
-      return type.is_tensor() && type.element == light::ElementType::kString && !touched.contains(id);
-    });
+    std::erase_if(*values, [&](ValueId id) { return IsText(graph.value(id).type) && !touched.contains(id); });
   }
 }
 
@@ -100,9 +117,11 @@ GraphBoundary BoundaryOf(const light::Graph& graph, const HidesNode& hides) {
   boundary.inputs = graph.inputs();
   boundary.outputs = graph.outputs();
   boundary.initializers = graph.initializers();
+  std::vector<bool> is_hidden(graph.nodes().size(), false);
   for (const light::Node& node : graph.nodes()) {
     if (!IsConstantNode(node)) {
-      if (hides == nullptr || !hides(node)) boundary.nodes.push_back(node.id);
+      is_hidden[node.id] = hides != nullptr && hides(node);
+      if (!is_hidden[node.id]) boundary.nodes.push_back(node.id);
     } else if (node.outputs[0] != kNoValue) {
       boundary.initializers.push_back(node.outputs[0]);
     }
@@ -112,7 +131,7 @@ GraphBoundary BoundaryOf(const light::Graph& graph, const HidesNode& hides) {
   if (graph.model().ir_version < 4) {
     boundary.inputs.insert(boundary.inputs.end(), graph.initializers().begin(), graph.initializers().end());
   }
-  if (hides != nullptr) HideStrings(graph, boundary);
+  if (std::find(is_hidden.begin(), is_hidden.end(), true) != is_hidden.end()) CloseAround(graph, is_hidden, boundary);
   return boundary;
 }
 

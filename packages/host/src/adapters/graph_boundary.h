@@ -21,7 +21,8 @@ struct GraphBoundary {
 using HidesNode = std::function<bool(const light::Node&)>;
 
 /// The whole graph without its Constant nodes.
-/// @param hides  nodes that the provider is not to see, may be null; strings that only such nodes touch go with them
+/// @param hides  nodes that the provider is not to see, may be null: what they and the others share is an input or an
+///               output, strings that only they touch go with them
 GraphBoundary BoundaryOf(const light::Graph& graph, const HidesNode& hides = nullptr);
 /// Some nodes as a graph of their own, listed in any order. Constants, those of graphs further out too, are no inputs;
 /// inputs are in the order of first use, inputs of the graph at the places that they have there.

@@ -51,7 +51,7 @@ KernelDefinition& KernelDefBuilderAdapter::definition() {
 }
 
 std::unique_ptr<KernelDefAdapter> KernelDefBuilderAdapter::Build() {
-  auto built = std::make_unique<KernelDefAdapter>(std::move(definition()));
+  auto built = std::make_unique<KernelDefAdapter>(std::move(definition()), KernelDefAdapter::Owner::kLibrary);
   definition_.reset();
   return built;
 }

@@ -60,14 +60,18 @@ struct KernelDefinition {
 /// Behind OrtKernelDef. A library owns those that it builds; those of a session's registry are lent for a call.
 class KernelDefAdapter final : public AdapterBase {
  public:
-  explicit KernelDefAdapter(KernelDefinition definition)
-      : AdapterBase(kKernelDefKind), definition_(std::move(definition)) {}
+  enum class Owner : uint8_t { kRegistry, kLibrary };
+  KernelDefAdapter(KernelDefinition definition, Owner owner)
+      : AdapterBase(kKernelDefKind), definition_(std::move(definition)), owner_(owner) {}
   KernelDefAdapter(const KernelDefAdapter&) = delete;
 
   const KernelDefinition& definition() const noexcept { return definition_; }
+  /// True for what a library must release.
+  bool is_owned() const noexcept { return owner_ == Owner::kLibrary; }
 
  private:
   KernelDefinition definition_;
+  Owner owner_;
 };
 
 /// Behind OrtKernelDefBuilder: gives one definition.

@@ -20,7 +20,7 @@ struct RegisteredKernel {
   mutable std::atomic<bool> has_told_of_fault{false};  ///< a log line said that it can never match
 
   RegisteredKernel(KernelDefinition content, OrtKernelCreateFunc function, void* function_state)
-      : definition(std::move(content)), create(function), state(function_state) {}
+      : definition(std::move(content), KernelDefAdapter::Owner::kRegistry), create(function), state(function_state) {}
 };
 
 /// Behind OrtKernelRegistry: the kernels of a provider, in the order in which they were added.

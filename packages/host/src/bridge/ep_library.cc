@@ -18,6 +18,7 @@
 #include "bridge/hardware_devices.h"
 #include "bridge/named_call.h"
 #include "engine/host_error.h"
+#include "light/assignment.h"
 
 namespace ort_host {
 namespace {
@@ -152,6 +153,10 @@ void EpLibrary::CheckFactory(OrtEpFactory* factory, std::size_t index) const {
     if (name == nullptr || *name == '\0') {
       throw StatusError(ORT_FAIL, std::string("OrtEpFactory.GetName: must give a name, got ") +
                                       (name == nullptr ? "null" : "an empty one"));
+    }
+    if (std::string_view(name) == light::kCpuProvider) {
+      throw StatusError(
+          ORT_FAIL, std::string("OrtEpFactory.GetName: is the name of the host's own provider, got '") + name + "'");
     }
   } catch (const StatusError& error) {
     throw StatusError(error.code(), "factory " + std::to_string(index) + ": " + error.what());

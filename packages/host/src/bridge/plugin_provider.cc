@@ -34,7 +34,9 @@ light::KernelEntry MakeEntry(const EpInstance& instance, const RegisteredKernel&
   return entry;
 }
 
+/// True for strings, also in sequences and optionals.
 bool IsText(const light::ValueType& type) noexcept {
+  if (type.inner != nullptr) return IsText(*type.inner);
   return type.is_tensor() && type.element == light::ElementType::kString;
 }
 

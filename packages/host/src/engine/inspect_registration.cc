@@ -184,7 +184,7 @@ void InspectProviders(const std::string& path, RegistrationReport& report) {
     }
     for (const std::string& name : library->FactoriesWithoutDevices()) report.providers.emplace_back().name = name;
   } catch (const HostError& error) {
-    report.failed_because = error.what();
+    report.failed_because += (report.failed_because.empty() ? "" : "; ") + std::string(error.what());
   }
   for (const uint32_t version : asked.all()) {
     if (std::find(report.api_versions.begin(), report.api_versions.end(), version) == report.api_versions.end()) {
@@ -203,7 +203,7 @@ RegistrationReport InspectRegistration(const std::string& path) {
     const bool has_providers = has("CreateEpFactories");
     // One that exports neither is refused as one of custom ops.
     if (has("RegisterCustomOps") || !has_providers) InspectCustomOps(path, report);
-    if (has_providers && report.failed_because.empty()) InspectProviders(path, report);
+    if (has_providers) InspectProviders(path, report);
     return report;
   } catch (const std::exception&) {
     RethrowAsHostError();

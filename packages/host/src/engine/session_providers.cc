@@ -56,13 +56,22 @@ void SessionProviders::EndInitialization() const {
   });
 }
 
-SessionProviders::Turn::Turn(SessionProviders& owner, light::Cancellation* cancellation) {
+SessionProviders::Turn::Turn(SessionProviders& owner, light::Cancellation* cancellation) : owner_(owner) {
   if (owner.runs_overlap_) return;
+  if (owner.whose_turn_ == std::this_thread::get_id()) {
+    throw light::Error(light::ErrorCode::kFail,
+                       "the session runs on this thread already, and one of its providers allows one run at a time");
+  }
   lock_ = std::unique_lock(owner.turn_, std::defer_lock);
   constexpr std::chrono::milliseconds kPatience(50);
   while (!lock_.try_lock_for(kPatience)) {
     if (cancellation != nullptr) cancellation->Look();
   }
+  owner.whose_turn_ = std::this_thread::get_id();
+}
+
+SessionProviders::Turn::~Turn() {
+  if (lock_.owns_lock()) owner_.whose_turn_ = std::thread::id();
 }
 
 SessionProviders::RunHooks::RunHooks(const SessionProviders& owner, const ConfigEntries* config)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "adapters/run_options.h"
@@ -46,7 +48,10 @@ class SessionProviders {
    public:
     Turn(SessionProviders& owner, light::Cancellation* cancellation);
 
+    ~Turn();
+
    private:
+    SessionProviders& owner_;
     std::unique_lock<std::timed_mutex> lock_;
   };
 
@@ -69,6 +74,7 @@ class SessionProviders {
   std::size_t group_count_ = 0;
   std::vector<std::unique_ptr<PluginProvider>> providers_;
   std::timed_mutex turn_;
+  std::atomic<std::thread::id> whose_turn_;
   bool runs_overlap_ = true;
 };
 

@@ -214,8 +214,8 @@ def inspect(arguments: argparse.Namespace) -> int:
                 print(f"API versions asked for: {', '.join(map(str, registered.api_versions)) or 'none'}")
             if registered.failed_because:
                 print(shown(f"registration failed: {registered.failed_because}"))
-            else:
-                print_providers(registered.providers)
+            print_providers(registered.providers)
+            if not registered.failed_because or registered.operators:
                 if registered.operators or not registered.providers:
                     print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
     is_broken = registered is not None and (

@@ -71,7 +71,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_providers(options: SessionOptions, library: str) -> None:
     """Registers a library and selects each of its providers with all its devices."""
-    name = os.path.basename(library)
+    base = name = os.path.basename(library)
+    taken = {device.registration_name for device in get_ep_devices()}
+    count = 1
+    while name in taken:  # a file of the same name in another folder
+        count += 1
+        name = f"{base}.{count}"
     register_execution_provider_library(name, library)
     devices = [device for device in get_ep_devices() if device.registration_name == name]
     if not devices:

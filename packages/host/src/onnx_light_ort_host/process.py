@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import _host
 from .arguments import integer, text
+from .errors import InvalidArgument
 from .providers import CPU_PROVIDER
 from .records import LoadPolicy
 
@@ -278,7 +279,11 @@ def get_ep_devices() -> list[OrtEpDevice]:
 def hardware_type(value: object) -> int:
     """Returns the number of a kind of hardware."""
     names = ("CPU", "GPU", "NPU")
-    return names.index(value) if isinstance(value, str) and value in names else integer("device_type", value, 0, 2)
+    if isinstance(value, str):
+        if value not in names:
+            raise InvalidArgument(f"device_type: expected one of {list(names)} or 0 to 2, got {value!r}")
+        return names.index(value)
+    return integer("device_type", value, 0, 2)
 
 
 def add_synthetic_hardware_device(
