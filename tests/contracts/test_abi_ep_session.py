@@ -591,7 +591,7 @@ def test_run_inside_a_run_is_an_error_where_one_runs_at_a_time(probe):
 @pytest.mark.slot("OrtApi.Graph_GetNodes", "OrtApi.Graph_GetInputs", "OrtApi.Graph_GetOutputs")
 @HOST
 def test_nodes_with_strings_are_not_shown_and_the_rest_is_a_graph(probe, api):
-    """x -> Relu -> r -> Cast to text -> t -> Cast -> f -> Neg -> y."""
+    """X -> Relu -> r -> Cast to text -> t -> Cast -> f -> Neg -> y."""
     text_type = {"to": int(helper.np_dtype_to_tensor_dtype(np.dtype(object)))}
     nodes = [
         helper.make_node("Relu", ["x"], ["r"], name="relu"),

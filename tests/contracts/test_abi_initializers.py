@@ -6,7 +6,7 @@ import ctypes as C
 import numpy as np
 import pytest
 from contracts.graph_models import branches, chain
-from contracts.harness import GraphReader, Kernel, look_at, model_of, provider_of, read_tensor, session_with, text
+from contracts.harness import E, GraphReader, Kernel, look_at, model_of, provider_of, read_tensor, session_with, text
 from contracts.harness.graph import of_body, of_values
 from contracts.harness.strings import read_strings
 from onnx import TensorProto, helper, numpy_helper

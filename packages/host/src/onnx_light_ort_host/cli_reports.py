@@ -219,7 +219,9 @@ def inspect(arguments: argparse.Namespace) -> int:
                 if registered.operators or not registered.providers:
                     print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
     is_broken = registered is not None and (
-        registered.failed_because or any(part.problem for part in (*registered.operators, *registered.providers))
+        bool(registered.failed_because)
+        or any(op.problem for op in registered.operators)
+        or any(provider.problem for provider in registered.providers)
     )
     return 1 if report.refused_because or is_broken else 0
 
