@@ -25,9 +25,9 @@ PROFILES = {
     "custom_ops": f"libraries that export RegisterCustomOps: {NUMBERS}",
     "string_tensors": "custom ops over dense tensors of strings",
     "ep_factory_device": "libraries that export CreateEpFactories, on the CPU: devices, options, runs",
-    "kernel_ep": f"execution providers that run single nodes with registered kernels: {NUMBERS}; strings where a kernel "
-    "is registered for them. Proven by our fixtures and our own plugin only: no published library was found whose "
-    "registered kernels compute on the CPU",
+    "kernel_ep": f"execution providers that run single nodes with registered kernels: {NUMBERS}; strings where a "
+    "kernel is registered for them. Proven by our fixtures and our own plugin only: no published library was found "
+    "whose registered kernels compute on the CPU",
     "compiling_ep": f"execution providers that compile groups of nodes: {NUMBERS}",
 }
 

@@ -37,7 +37,7 @@ def test_synthetic_devices_are_offered_to_libraries_and_marked(run_python, reque
     [
         ({}, TypeError, "device_type"),
         ({"device_type": 3}, ort.InvalidArgument, "device_type.*0 to 2"),
-        ({"device_type": "TPU"}, TypeError, "device_type"),
+        ({"device_type": "TPU"}, ort.InvalidArgument, "device_type.*'CPU', 'GPU', 'NPU'"),
         ({"device_type": 1, "vendor_id": -1}, ort.InvalidArgument, "vendor_id"),
         ({"device_type": 1, "device_id": 2**32}, ort.InvalidArgument, "device_id"),
         ({"device_type": 1, "vendor": 5}, TypeError, "vendor"),

@@ -28,6 +28,7 @@ FIXTURES: dict[str, tuple[str, int, dict[str, object], str]] = {
     "parallel_for": ("Square", 1, {}, ""),
     "parallel_for_nested": ("Square", 1, {}, ""),
     "parallel_for_throws": ("Square", 1, {}, "negative"),
+    "concurrent_reads": ("Read", 1, {"dims": [2, 3]}, ""),
     "counts_calls": ("Counted", 1, {}, ""),
     "faulty_callbacks": ("FaultyVariadic", 1, {}, ""),
     "keeps_scratch": ("Kept", 1, {}, ""),

@@ -215,9 +215,9 @@ def inspect(arguments: argparse.Namespace) -> int:
             if registered.failed_because:
                 print(shown(f"registration failed: {registered.failed_because}"))
             print_providers(registered.providers)
-            if not registered.failed_because or registered.operators:
-                if registered.operators or not registered.providers:
-                    print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
+            is_of_operators = not registered.failed_because and not registered.providers
+            if registered.operators or is_of_operators:
+                print(f"operators: {len(registered.operators)}\n{operator_table(registered.operators)}")
     is_broken = registered is not None and (
         bool(registered.failed_because)
         or any(op.problem for op in registered.operators)
