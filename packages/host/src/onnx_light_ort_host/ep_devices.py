@@ -85,7 +85,7 @@ class Provider(Record):
     audit : str
         ``unaudited library``, or as which tested library it is known; empty for the host's own provider.
     options : dict of str to str
-        Its options in this session.
+        Its options there.
     notes : str
         What else a user should know: synthetic devices, preferences that are not followed.
     """
