@@ -125,7 +125,7 @@ def session_on_library(
 ) -> Any:
     """Return a session whose nodes run on the execution provider of a library: all, or at least one."""
     if not any(device.ep_name != "CPUExecutionProvider" for device in ort.get_ep_devices()):
-        ort.register_execution_provider_library("Measured", library)
+        ort.register_execution_provider_library("measured", library)  # ggml looks its options up by it
     settings = options(ort, 1)
     settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # both give it the model's own nodes
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
