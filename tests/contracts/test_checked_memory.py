@@ -228,11 +228,10 @@ def leak_of_a_thread(probe):
         probe.status()
 
     def body(api, context):
-        before = len(os.listdir("/proc/self/task"))
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-        while len(os.listdir("/proc/self/task")) > before:  # joined is not yet ended
+        while os.path.exists(f"/proc/self/task/{thread.native_id}"):  # joined is not yet ended
             time.sleep(0.001)
 
     in_compute(probe, body)

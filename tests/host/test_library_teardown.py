@@ -24,11 +24,10 @@ def run(session):
     assert session.run(None, {"x": x})[0].tolist() == [1, 1, 1]
 
 def run_in_thread(session):
-    before = len(os.listdir("/proc/self/task"))
     thread = threading.Thread(target=run, args=[session])
     thread.start()
     thread.join()  # back before what is local to the thread has ended
-    while len(os.listdir("/proc/self/task")) > before:
+    while os.path.exists(f"/proc/self/task/{thread.native_id}"):
         time.sleep(0.001)
 
 def run_for_ever(session):
