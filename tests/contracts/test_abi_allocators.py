@@ -161,6 +161,7 @@ NEVER = ["Reserve", "GetStats", "AllocOnStream", "Shrink"]
 
 
 @pytest.mark.slot("OrtApi.CreateTensorAsOrtValue", "OrtApi.AllocatorAlloc", "OrtAllocator.Alloc", "OrtAllocator.Free")
+@pytest.mark.slot(*[f"OrtAllocator.{name}" for name in NEVER])
 def test_later_callbacks_of_a_plugins_allocator_are_never_invoked(api, probe):
     allocator, called = PluginAllocator(probe), []
     for name in NEVER:

@@ -68,10 +68,10 @@ def test_attribute_that_cannot_be_made_is_null(api):
 @pytest.mark.slot(CREATE)
 @pytest.mark.parametrize(("name", "kind", "length"), [(None, E.ORT_OP_ATTR_INT, 1), (b"n", E.ORT_OP_ATTR_STRING, -1)])
 def test_attribute_without_name_or_with_a_negative_length(api, name, kind, length):
-    made = C.c_void_p()
+    made = C.c_void_p(SENTINEL)
     code = api.code.CreateOpAttr(name, C.byref(C.c_int64(1)), length, kind, C.byref(made))
     assert code == E.ORT_RUNTIME_EXCEPTION
-    assert made.value is None
+    assert made.value == SENTINEL
 
 
 @pytest.mark.slot(RELEASE)

@@ -164,7 +164,7 @@ def read_names(w: World) -> None:
 @move()
 def make_attribute(w: World) -> None:
     kind = w.pick(*KINDS, "i", "ss")
-    name, out = w.pick(b"made", b"", w.word(), None), Block(8)
+    name = w.pick(b"made", b"", w.word(), None)
     count = w.pick(0, 1, 2, 5)
     value, data, length = some_content(w, kind, count)
     if name is None:
@@ -173,6 +173,7 @@ def make_attribute(w: World) -> None:
         code = FAIL
     else:
         code = RUNTIME if kind == "s" and length < 0 else OK
+    out = Block(8, "free" if code == FAIL else "out")  # a kind that cannot be made leaves null
     w.call("CreateOpAttr", C.c_char_p(name) if name is not None else None, data, length, KINDS[kind], out, codes=[code])
     if code == OK:
         w.add("OrtOpAttr", int.from_bytes(out.raw, "little"), (kind, value, name))

@@ -60,6 +60,32 @@ def test_options_reach_the_provider_by_the_lower_case_of_its_name(name):
         del session, options
 
 
+def test_options_of_names_that_differ_in_case_alone_are_shared_with_a_warning(capfd):
+    library = EpFixture(ort)
+    with library.registered("foo", "Foo") as devices:
+        options = ort.SessionOptions()
+        options.add_provider_for_devices(devices["foo"], {"ops": "Relu"})
+        options.add_provider_for_devices(devices["Foo"], {"ops": "Add"})
+        del options
+        devices.clear()
+        gc.collect()
+    assert (
+        "execution provider 'Foo': session config entry 'ep.foo.ops' was 'Relu' and is overw" in capfd.readouterr().err
+    )
+
+
+def test_options_are_told_by_provider_also_where_one_name_begins_with_another():
+    library = EpFixture(ort)
+    with library.registered("ep", "ep.two") as devices:
+        session = library.session(MODEL, (devices["ep"], {"ops": "Relu"}), (devices["ep.two"], {"ops": "Add"}))
+        told = {name: options.get("ops") for name, options in session.get_provider_options().items()}
+        assert told == {"ep": "Relu", "ep.two": "Add", "CPUExecutionProvider": None}
+        assert not any(key.startswith("two.") for key in session.get_provider_options()["ep"])
+        del session
+        devices.clear()
+        gc.collect()
+
+
 def test_option_that_the_provider_refuses_fails_the_session():
     library = EpFixture(ort)
     with library.registered("Ep") as devices:

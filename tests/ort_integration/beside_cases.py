@@ -164,6 +164,7 @@ def given_back_by_ort(pair):
     """A library that ONNX Runtime has closed is nobody's any more."""
     session = open_session(pair.ort, ADD_TWO, fixture("add_two"))
     check_add_two(session, 3)
+    del session
     assert "add_two" not in Path("/proc/self/maps").read_text()
     session = open_session(pair.host, ADD_TWO, fixture("add_two"))
     for seed in range(5):

@@ -35,6 +35,15 @@ void SetEntry(SessionOptionsAdapter& options, const std::string& key, const std:
   if (!problem.empty()) throw StatusError(ORT_INVALID_ARGUMENT, problem);
 }
 
+/// Names of providers that differ in case alone share their options.
+void WarnOfLost(const SessionOptionsAdapter& before, const SessionOptionsAdapter& after, const EpSelection& selection) {
+  for (const auto& [key, value] : before.config()) {
+    if (*after.FindConfig(key) == value) continue;
+    LogLine(ORT_LOGGING_LEVEL_WARNING, "execution provider '" + selection.name() + "': session config entry '" + key +
+                                           "' was '" + value + "' and is overwritten");
+  }
+}
+
 /// True if the options have a domain of that name.
 bool HasDomain(const SessionOptionsAdapter& options, const std::string& name) {
   return std::any_of(options.domains().begin(), options.domains().end(),
@@ -92,6 +101,7 @@ EpSelection SelectDevices(const std::vector<EpDeviceId>& ids) {
 
 void AddProvider(const EpSelection& selection, const std::vector<std::pair<std::string, std::string>>& given,
                  SessionOptionsAdapter& options) {
+  const SessionOptionsAdapter before = options;
   options.set_library(selection.library->path());
   try {
     const std::string prefix = EpOptionPrefix(selection.name());
@@ -102,6 +112,7 @@ void AddProvider(const EpSelection& selection, const std::vector<std::pair<std::
       if (key.empty()) throw StatusError(ORT_INVALID_ARGUMENT, "options: a key must not be empty");
       SetEntry(options, prefix + key, value);
     }
+    WarnOfLost(before, options, selection);
     AddDomains(selection.factory(), selection.name(), options);
   } catch (const StatusError& error) {
     throw HostError(error.code(), "execution provider '" + selection.name() + "' of " + selection.library->path() +

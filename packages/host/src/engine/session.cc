@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "adapters/checked.h"
@@ -55,6 +56,21 @@ const EpInstance* InstanceOf(const SessionImpl& session, const std::string& name
 std::string NotesOf(const SessionImpl& session, const light::NodeAssignment& assigned) {
   const EpInstance* instance = InstanceOf(session, assigned.provider);
   return instance != nullptr ? instance->Notes() : "";
+}
+
+/// The entries that are options of the provider: not those of another one whose name begins with this one's and a dot.
+std::vector<std::pair<std::string, std::string>> OptionsOf(const EpInstance& instance, const SessionImpl& session) {
+  std::vector<std::pair<std::string, std::string>> options;
+  const std::string prefix = EpOptionPrefix(instance.name());
+  for (const auto& [key, value] : instance.scope()->config()) {
+    const auto& all = session.providers().all();
+    const bool is_anothers = std::any_of(all.begin(), all.end(), [&](const auto& provider) {
+      const std::string other = EpOptionPrefix(provider->name());
+      return other.size() > prefix.size() && key.starts_with(other);
+    });
+    if (key.starts_with(prefix) && !is_anothers) options.emplace_back(key.substr(prefix.size()), value);
+  }
+  return options;
 }
 
 /// The library whose code runs the node; null if that is ours.
@@ -237,10 +253,7 @@ std::vector<ProviderInfo> Session::providers() const {
       info.name = instance.name();
       info.library = instance.selection().library->path();
       info.audit = DescribeAudit(*instance.selection().library->library());
-      const std::string prefix = EpOptionPrefix(info.name);
-      for (const auto& [key, value] : instance.scope()->config()) {
-        if (key.starts_with(prefix)) info.options.emplace_back(key.substr(prefix.size()), value);
-      }
+      info.options = OptionsOf(instance, *impl_);
       info.notes = instance.Notes();
     }
     providers.emplace_back().name = light::kCpuProvider;
