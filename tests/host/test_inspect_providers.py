@@ -31,7 +31,12 @@ def test_provider_with_its_kernels_and_operators(fixtures):
     (operator,) = report.operators
     assert (operator.domain, operator.name, operator.provider) == ("kernel_ep", "Axpy", provider.name)
     assert (operator.problem, report.failed_because) == ("", "")
-    assert report.api_versions == [30]
+
+
+def test_versions_that_a_library_asks_for_when_it_is_loaded(fixtures, run_python):
+    """In a process of its own: the library asks once, however often it is registered."""
+    source = "import sys, onnx_light_ort_host as ort; print(ort.inspect_library(sys.argv[1], load=True).registration)"
+    assert "RegistrationReport(api_versions=[30], " in run_python(source, fixtures / "kernel_ep.so").stdout
 
 
 def test_inspection_leaves_nothing_registered(fixtures):
