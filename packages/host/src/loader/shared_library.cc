@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -14,18 +15,21 @@
 namespace ort_host {
 namespace {
 
-std::size_t CountThreads() {
+/// The numbers of the process's threads.
+std::set<std::string> Threads() {
   std::error_code ignored;
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) ++count;
-  return count;
+  std::set<std::string> numbers;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    numbers.insert(entry.path().filename());
+  }
+  return numbers;
 }
 
 }  // namespace
 
 SharedLibrary::SharedLibrary(std::string path, Lifetime lifetime) : path_(std::move(path)), lifetime_(lifetime) {
   const int stay = lifetime == Lifetime::kProcess ? RTLD_NODELETE : 0;
-  threads_before_ = CountThreads();
+  threads_before_ = Threads();
   dlerror();
   handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | stay);
   if (handle_ == nullptr) {
@@ -39,7 +43,9 @@ SharedLibrary::SharedLibrary(std::string path, Lifetime lifetime) : path_(std::m
 SharedLibrary::~SharedLibrary() {
   // With RTLD_NODELETE closing would only run nothing; a handle less is a handle less to reason about.
   if (lifetime_ == Lifetime::kProcess) return;
-  if (CountThreads() > threads_before_) {
+  // One that has ended since does not make up for one that was started.
+  const std::set<std::string> threads = Threads();
+  if (!std::includes(threads_before_.begin(), threads_before_.end(), threads.begin(), threads.end())) {
     LogLine(ORT_LOGGING_LEVEL_WARNING, path_ + ": stays mapped, since threads were started after it was loaded");
     return;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 
 namespace ort_host {
@@ -33,7 +34,7 @@ class SharedLibrary {
   std::string path_;
   void* handle_ = nullptr;
   Lifetime lifetime_;
-  std::size_t threads_before_ = 0;  // of the process, when the library was opened
+  std::set<std::string> threads_before_;  // of the process, when the library was opened
 };
 
 }  // namespace ort_host
