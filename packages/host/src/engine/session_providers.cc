@@ -58,20 +58,30 @@ void SessionProviders::EndInitialization() const {
 
 SessionProviders::Turn::Turn(SessionProviders& owner, light::Cancellation* cancellation) : owner_(owner) {
   if (owner.runs_overlap_) return;
+  std::unique_lock lock(owner.turn_);
   if (owner.whose_turn_ == std::this_thread::get_id()) {
     throw light::Error(light::ErrorCode::kFail,
                        "the session runs on this thread already, and one of its providers allows one run at a time");
   }
-  lock_ = std::unique_lock(owner.turn_, std::defer_lock);
   constexpr std::chrono::milliseconds kPatience(50);
-  while (!lock_.try_lock_for(kPatience)) {
-    if (cancellation != nullptr) cancellation->Look();
+  const auto is_free = [&] { return owner.whose_turn_ == std::thread::id(); };
+  while (!owner.turn_ends_.wait_for(lock, kPatience, is_free)) {
+    if (cancellation == nullptr) continue;
+    lock.unlock();  // it may run whatever a signal asks for
+    cancellation->Look();
+    lock.lock();
   }
   owner.whose_turn_ = std::this_thread::get_id();
+  is_held_ = true;
 }
 
 SessionProviders::Turn::~Turn() {
-  if (lock_.owns_lock()) owner_.whose_turn_ = std::thread::id();
+  if (!is_held_) return;
+  {
+    const std::lock_guard lock(owner_.turn_);
+    owner_.whose_turn_ = std::thread::id();
+  }
+  owner_.turn_ends_.notify_one();
 }
 
 SessionProviders::RunHooks::RunHooks(const SessionProviders& owner, const ConfigEntries* config)

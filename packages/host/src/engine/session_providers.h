@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,7 +52,7 @@ class SessionProviders {
 
    private:
     SessionProviders& owner_;
-    std::unique_lock<std::timed_mutex> lock_;
+    bool is_held_ = false;
   };
 
   /// Tells the providers of one run. Each that was told of the start is told of the end, also on failure.
@@ -73,8 +73,9 @@ class SessionProviders {
 
   std::size_t group_count_ = 0;
   std::vector<std::unique_ptr<PluginProvider>> providers_;
-  std::timed_mutex turn_;
-  std::atomic<std::thread::id> whose_turn_;
+  std::mutex turn_;
+  std::condition_variable turn_ends_;
+  std::thread::id whose_turn_;  // nobody's: no run is under way
   bool runs_overlap_ = true;
 };
 
