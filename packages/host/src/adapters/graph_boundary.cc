@@ -72,11 +72,6 @@ std::vector<ValueId> UsedInitializers(const light::Graph& graph, std::span<const
   return found;
 }
 
-bool IsText(const light::ValueType& type) noexcept {
-  if (type.inner != nullptr) return IsText(*type.inner);
-  return type.is_tensor() && type.element == light::ElementType::kString;
-}
-
 /// Makes the shown nodes a graph of their own: what they read of hidden ones is an input, what hidden ones read of them
 /// an output. Strings that no shown node touches are left out.
 void CloseAround(const light::Graph& graph, const std::vector<bool>& is_hidden, GraphBoundary& boundary) {
@@ -105,6 +100,11 @@ void CloseAround(const light::Graph& graph, const std::vector<bool>& is_hidden, 
 }
 
 }  // namespace
+
+bool IsText(const light::ValueType& type) noexcept {
+  if (type.inner != nullptr) return IsText(*type.inner);
+  return type.is_tensor() && type.element == light::ElementType::kString;
+}
 
 std::optional<light::Tensor> InitializerTensor(const light::Graph& graph, const GraphValue& value) {
   if (value.initializer != nullptr) return *value.initializer;

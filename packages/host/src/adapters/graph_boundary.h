@@ -18,6 +18,9 @@ struct GraphBoundary {
   std::vector<light::ValueId> initializers;
 };
 
+/// True for strings, also in sequences and optionals.
+bool IsText(const light::ValueType& type) noexcept;
+
 using HidesNode = std::function<bool(const light::Node&)>;
 
 /// The whole graph without its Constant nodes.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "adapters/graph.h"
+#include "adapters/graph_boundary.h"
 #include "adapters/graph_support.h"
 #include "bridge/ep_kernel.h"
 #include "bridge/kernel_lookup.h"
@@ -32,12 +33,6 @@ light::KernelEntry MakeEntry(const EpInstance& instance, const RegisteredKernel&
   registration.is_hosted = true;
   entry.make = [&instance, &kernel](const light::KernelInfo& info) { return MakeEpKernel(instance, kernel, info); };
   return entry;
-}
-
-/// True for strings, also in sequences and optionals.
-bool IsText(const light::ValueType& type) noexcept {
-  if (type.inner != nullptr) return IsText(*type.inner);
-  return type.is_tensor() && type.element == light::ElementType::kString;
 }
 
 /// True if the node, or one in its bodies, reads or makes strings.
