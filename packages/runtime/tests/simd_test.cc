@@ -196,13 +196,14 @@ struct Product {
   std::size_t m, n, k;
   bool a_transposed, b_transposed;
   float alpha;
-  bool column_bias, row_bias, accumulate, relu;
+  bool column_bias, row_bias, accumulate, relu, residual = false;
 };
 
 void TestProduct(const SimdTable& level, const Product& p) {
   const std::vector<float> a = Uniform(p.m * p.k, -1, 1), b = Uniform(p.k * p.n, -1, 1),
                            before = Uniform(p.m * p.n, -1, 1);
-  const std::vector<float> columns = Uniform(p.n, -1, 1), rows = Uniform(p.m, -1, 1);
+  const std::vector<float> columns = Uniform(p.n, -1, 1), rows = Uniform(p.m, -1, 1),
+                           residual = Uniform(p.m * p.n, -1, 1);
   const std::size_t panels = (p.n + level.nr - 1) / level.nr;
   std::vector<float> packed(panels * level.nr * p.k, kNan), c = before;
   const auto pn = static_cast<std::ptrdiff_t>(p.n), pk = static_cast<std::ptrdiff_t>(p.k),
@@ -220,7 +221,8 @@ void TestProduct(const SimdTable& level, const Product& p) {
                          p.column_bias ? columns.data() : nullptr,
                          p.row_bias ? rows.data() : nullptr,
                          p.accumulate,
-                         p.relu};
+                         p.relu,
+                         p.residual ? residual.data() : nullptr};
   // In two parts each way, as threads do it.
   const std::size_t row = p.m / 2, panel = panels / 2;
   level.gemm(&args, 0, row, 0, panel);
@@ -238,6 +240,7 @@ void TestProduct(const SimdTable& level, const Product& p) {
       if (p.accumulate) want += before[i * p.n + j];
       if (p.column_bias) want += columns[j];
       if (p.row_bias) want += rows[i];
+      if (p.residual) want += residual[i * p.n + j];
       if (p.relu) want = std::max(want, 0.0);
       worst = std::max(worst, std::abs(c[i * p.n + j] - want));
     }
@@ -273,6 +276,9 @@ void TestLevel(const SimdTable& level) {
   TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, true, true, 0.5f, false, true, true, true});
   TestProduct(level, {1, 3 * nr + 1, 901, false, false, 2.f, true, false, false, true});
   TestProduct(level, {3, nr, 0, false, false, 1.f, true, true, true, true});
+  TestProduct(level, {3 * mr + 1, 3 * nr + 1, 900, false, false, 1.f, true, false, false, true, true});
+  TestProduct(level, {2 * mr, 2 * nr, 7, false, false, 2.f, false, true, false, false, true});
+  TestProduct(level, {1, nr + 3, 4, false, false, 1.f, false, false, true, false, true});
 }
 
 void TestNames() {

@@ -17,6 +17,7 @@
 namespace light {
 
 class Program;
+struct Epilogue;
 
 /// What a kernel may know of its node when it is made. Valid during construction only, except that graph(), node() and
 /// the constant inputs live as long as the session.
@@ -24,10 +25,11 @@ class KernelInfo {
  public:
   /// @param folded  by ValueId: results of nodes that were computed during lowering, nullptr where there is none
   /// @param bodies  of the node's subgraphs, in their order
+  /// @param epilogue  what the kernel does to its result beyond the node; nullptr: nothing
   KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr,
              const std::vector<std::shared_ptr<const Value>>* folded = nullptr,
-             std::span<const std::unique_ptr<Program>> bodies = {})
-      : graph_(graph), node_(node), budget_(budget), folded_(folded), bodies_(bodies) {}
+             std::span<const std::unique_ptr<Program>> bodies = {}, const Epilogue* epilogue = nullptr)
+      : graph_(graph), node_(node), budget_(budget), folded_(folded), bodies_(bodies), epilogue_(epilogue) {}
 
   const Graph& graph() const noexcept { return graph_; }
   const Node& node() const noexcept { return node_; }
@@ -47,6 +49,8 @@ class KernelInfo {
   /// The subgraph in the attribute, ready to run. Lives as long as the session. Throws Error (kInvalidGraph) if the
   /// node has no such attribute.
   Program& Body(std::string_view attribute) const;
+  /// What later nodes want done to the result on its way to memory. Only what the registration says the kernel can do.
+  const Epilogue& epilogue() const noexcept;
   /// The budget that long-lived memory of a hosted kernel is charged to; nullptr if there is none.
   MemoryBudget* budget() const noexcept { return budget_; }
 
@@ -71,6 +75,7 @@ class KernelInfo {
   MemoryBudget* budget_;
   const std::vector<std::shared_ptr<const Value>>* folded_;
   std::span<const std::unique_ptr<Program>> bodies_;
+  const Epilogue* epilogue_;
 };
 
 }  // namespace light

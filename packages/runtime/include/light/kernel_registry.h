@@ -22,6 +22,13 @@ struct TypeConstraint {
 /// Where a kernel wants an argument.
 enum class MemoryType : uint8_t { kDevice, kCpu };
 
+/// What a kernel can do to its float32 result on the way to memory; see Epilogue in kernels/epilogue.h.
+struct EpilogueSupport {
+  bool bias = false;
+  bool residual = false;
+  bool relu = false;
+};
+
 /// What a kernel is for. All of it is used for selection or by the plan, and it is what the documentation lists.
 struct KernelRegistration {
   std::string domain;  ///< "" for ONNX
@@ -35,7 +42,8 @@ struct KernelRegistration {
   std::vector<MemoryType> output_memory;
   std::vector<std::pair<int, int>> may_inplace;  ///< (input, output): the output may overwrite the input, same extents
   std::vector<std::pair<int, int>> aliases;      ///< (input, output): the output is a view of the input (OutputView)
-  bool is_hosted = false;                        ///< runs foreign code: idle workers stop spinning before it
+  EpilogueSupport epilogue = {};
+  bool is_hosted = false;  ///< runs foreign code: idle workers stop spinning before it
   /// What the types do not tell: why the kernel does not implement this node, or "" if it does. Null: it always does.
   std::string (*declines)(const KernelInfo& info) = nullptr;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "light/kernel_info.h"
 
+#include "kernels/epilogue.h"
+
 namespace light {
 
 const ValueType* KernelInfo::InputType(std::size_t i) const noexcept {
@@ -26,6 +28,11 @@ const Tensor* KernelInfo::ConstantInput(std::size_t i) const noexcept {
   const ValueId id = node_.inputs[i];
   if (folded_ != nullptr && (*folded_)[id] != nullptr) return &(*folded_)[id]->tensor();
   return graph_.value(id).constant();
+}
+
+const Epilogue& KernelInfo::epilogue() const noexcept {
+  static constexpr Epilogue kNone;
+  return epilogue_ != nullptr ? *epilogue_ : kNone;
 }
 
 Program& KernelInfo::Body(std::string_view attribute) const {

@@ -19,10 +19,11 @@ struct GemmArgs {
   size_t n;
   size_t k;
   float alpha;
-  const float* column_bias;  ///< [n] or null; added to every row
-  const float* row_bias;     ///< one per row, or null; added to every column
-  bool accumulate;           ///< add to what c holds
-  bool relu;
+  const float* column_bias;         ///< [n] or null; added to every row
+  const float* row_bias;            ///< one per row, or null; added to every column
+  bool accumulate;                  ///< add to what c holds
+  bool relu;                        ///< after all else
+  const float* residual = nullptr;  ///< lies as c does, or null; added behind the biases
 };
 
 using UnaryFn = void (*)(const float* x, float* y, size_t n);
