@@ -81,11 +81,30 @@ def mlp(batch: int) -> onnx.ModelProto:
     return writer.model({"x": [batch, sizes[0]]}, {"y": [batch, sizes[-1]]})
 
 
+def conv(
+    channels: int, filters: int, size: int, kernel: int, stride: int = 1, pad: int = 0, group: int = 1
+) -> onnx.ModelProto:
+    """Return one convolution with bias over a square image."""
+    writer = GraphWriter()
+    weights = writer.weight("w", filters, channels // group, kernel, kernel)
+    writer.node(
+        "Conv",
+        ["x", weights, writer.weight("b", filters)],
+        "y",
+        kernel_shape=[kernel, kernel],
+        strides=[stride, stride],
+        pads=[pad] * 4,
+        group=group,
+    )
+    extent = (size + 2 * pad - kernel) // stride + 1
+    return writer.model({"x": [1, channels, size, size]}, {"y": [1, filters, extent, extent]})
+
+
 def cnn() -> onnx.ModelProto:
     """Return a small residual network on 3x64x64: a stem and three stages of two blocks."""
     writer = GraphWriter()
 
-    def conv(value: str, name: str, inputs: int, outputs: int, kernel: int, stride: int, relu: bool) -> str:
+    def layer(value: str, name: str, inputs: int, outputs: int, kernel: int, stride: int, relu: bool) -> str:
         weight = writer.weight(f"{name}_w", outputs, inputs, kernel, kernel)
         bias = writer.weight(f"{name}_b", outputs, scale=0.1)
         value = writer.node(
@@ -98,15 +117,15 @@ def cnn() -> onnx.ModelProto:
         )
         return writer.node("Relu", [value], f"{name}_r") if relu else value
 
-    value, channels = conv("x", "stem", 3, 32, 3, 2, True), 32
+    value, channels = layer("x", "stem", 3, 32, 3, 2, True), 32
     for stage, width in enumerate((32, 64, 128)):
         for block in range(2):
             stride = 2 if stage > 0 and block == 0 else 1
             name = f"s{stage}b{block}"
-            main = conv(value, f"{name}_1", channels, width, 3, stride, True)
-            main = conv(main, f"{name}_2", width, width, 3, 1, False)
+            main = layer(value, f"{name}_1", channels, width, 3, stride, True)
+            main = layer(main, f"{name}_2", width, width, 3, 1, False)
             same = stride == 1 and channels == width
-            shortcut = value if same else conv(value, f"{name}_d", channels, width, 1, stride, False)
+            shortcut = value if same else layer(value, f"{name}_d", channels, width, 1, stride, False)
             value = writer.node("Relu", [writer.node("Add", [main, shortcut], f"{name}_s")], f"{name}_o")
             channels = width
     value = writer.node("Flatten", [writer.node("GlobalAveragePool", [value], "pool")], "flat")
@@ -171,6 +190,10 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "cnn": cnn,
     "transformer": transformer,
     "elementwise_tree": elementwise_tree,
+    "conv3x3": lambda: conv(64, 64, 56, 3, pad=1),
+    "conv1x1": lambda: conv(256, 256, 14, 1),
+    "conv_depthwise": lambda: conv(128, 128, 28, 3, pad=1, group=128),
+    "conv7x7s2": lambda: conv(3, 64, 224, 7, stride=2, pad=3),
 }
 
 

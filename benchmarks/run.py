@@ -3,8 +3,8 @@
 
 Both sides run in turn, each measurement in a process of its own, so that neither one's threads nor its memory disturb
 the other. Prints `RATIO <name> <median> <min> <max>` over the rounds, ours divided by theirs: below 1 we are faster.
-`dispatch_checked` compares checked mode with a normal run. `dispatch`, `ep-dispatch` and `partition` take all whose
-names begin so, `all` everything.
+`dispatch_checked` compares checked mode with a normal run. `dispatch`, `ep-dispatch`, `partition` and `conv` take all
+whose names begin so, `all` everything.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ GROUPS = {
     "all": list(BENCHMARKS),
     "dispatch": [name for name in BENCHMARKS if name.startswith("dispatch_")],
     "partition": [name for name in BENCHMARKS if name.startswith("partition_")],
+    "conv": [name for name in BENCHMARKS if name.startswith("conv")],
     "ep-dispatch": [name for name in BENCHMARKS if name.startswith("ep_dispatch_")],
 }
 

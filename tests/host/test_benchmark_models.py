@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import models
 import numpy as np
 import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
+from simd_levels import levels
 
 TOLERANCE = 1e-4  # relative to the largest value of an output
 
@@ -28,16 +27,6 @@ for _ in range(3):
     outputs = session.run(None, inputs)
 np.savez(result, *outputs)
 """
-
-
-def levels() -> list[str]:
-    flags = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")).split()
-    found = ["baseline"]
-    if {"avx2", "fma", "f16c"} <= set(flags):
-        found.append("avx2")
-    if {"avx512f", "avx512vl", "avx512dq", "avx512bw"} <= set(flags):
-        found.append("avx512")
-    return found
 
 
 @pytest.fixture(scope="module", params=models.MODELS)

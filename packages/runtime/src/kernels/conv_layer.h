@@ -22,6 +22,16 @@ struct ConvLayer {
   Dims OutputDims() const;
 };
 
+/// Where the results of a convolution go, and what happens to them on the way: bias, residual, Relu.
+template <class T>
+struct ConvResult {
+  T* y;
+  const T* bias = nullptr;      ///< one per filter
+  const T* residual = nullptr;  ///< of the extents of y
+  bool relu = false;
+};
+using ConvTarget = ConvResult<float>;
+
 /// The attributes of Conv and its relatives.
 class ConvAttributes {
  public:
@@ -29,6 +39,8 @@ class ConvAttributes {
   /// The layer of these inputs. Throws Error, naming the input by its number, if they do not fit each other.
   ConvLayer Resolve(const Tensor& x, std::size_t w_input, const Tensor& weights, std::size_t bias_input,
                     const Tensor* bias) const;
+  int64_t groups() const noexcept { return groups_; }
+  const WindowAttributes& window() const noexcept { return window_; }
 
  private:
   WindowAttributes window_;
@@ -45,8 +57,8 @@ void AddScaled(T factor, const T* x, int64_t stride, int64_t n, T* y) {
 
 /// Row by row, without patches: for few filters per group, as depthwise layers have, and for types without a product.
 template <class T>
-void ConvolveDirectly(RuntimeContext& context, const ConvLayer& layer, const T* x, const T* weights, const T* bias,
-                      T* y) {
+void ConvolveDirectly(RuntimeContext& context, const ConvLayer& layer, const T* x, const T* weights,
+                      const ConvResult<T>& result) {
   const Window& w = layer.window;
   const int64_t rows = w.output_rows(), width = w.output[w.last()], kernel_rows = w.kernel_rows();
   const int64_t kernel_width = w.kernel[w.last()], input_width = w.input[w.last()], plane = w.input_size();
@@ -56,8 +68,8 @@ void ConvolveDirectly(RuntimeContext& context, const ConvLayer& layer, const T* 
       const int64_t row = unit % rows, filter = unit / rows % layer.filters, b = unit / rows / layer.filters;
       const T* kernel = weights + filter * layer.depth();
       const T* input = x + (b * layer.channels + filter / layer.group_filters() * layer.group_channels()) * plane;
-      T* out = y + unit * width;
-      std::fill_n(out, width, bias ? bias[filter] : T{0});
+      T* out = result.y + unit * width;
+      std::fill_n(out, width, result.bias ? result.bias[filter] : T{0});
       for (int64_t k = 0; k < kernel_rows; ++k) {
         const int64_t input_row = w.InputRow(row, k);
         if (input_row < 0) continue;
@@ -71,6 +83,10 @@ void ConvolveDirectly(RuntimeContext& context, const ConvLayer& layer, const T* 
                       last - first, out + first);
         }
       }
+      if (const T* residual = result.residual)
+        for (int64_t i = 0; i < width; ++i) out[i] += residual[unit * width + i];
+      if (result.relu)
+        for (int64_t i = 0; i < width; ++i) out[i] = out[i] < T{0} ? T{0} : out[i];
     }
   });
 }

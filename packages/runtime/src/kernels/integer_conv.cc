@@ -37,7 +37,7 @@ void Convolve(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, 
               const Tensor& weights, const Tensor* w_zero, const uint32_t* bias, uint32_t* y) {
   const uint32_t* input = Centered(context, x, x_zero, 1);
   const uint32_t* filters = Centered(context, weights, w_zero, std::max<int64_t>(layer.depth(), 1));
-  ConvolveDirectly<uint32_t>(context, layer, input, filters, bias, y);
+  ConvolveDirectly<uint32_t>(context, layer, input, filters, {.y = y, .bias = bias});
 }
 
 class ConvInteger final : public KernelBase {

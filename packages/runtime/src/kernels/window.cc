@@ -90,6 +90,12 @@ WindowAttributes WindowAttributes::ForPooling(const KernelInfo& info) {
   return attributes;
 }
 
+bool WindowAttributes::is_dense() const noexcept {
+  const auto is_one = [](int64_t value) { return value == 1; };
+  return std::all_of(strides_.begin(), strides_.end(), is_one) &&
+         std::all_of(dilations_.begin(), dilations_.end(), is_one);
+}
+
 Window WindowAttributes::Start(const Tensor& x, std::span<const int64_t> kernel) const {
   if (x.rank() < 3)
     FailArgument("input 0 (X): must have batch, channels and at least one spatial axis, got " + Describe(x));

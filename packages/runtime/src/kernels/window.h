@@ -44,6 +44,8 @@ class WindowAttributes {
   /// padding alone.
   static WindowAttributes ForPooling(const KernelInfo& info);
   const std::vector<int64_t>& kernel() const noexcept { return kernel_; }
+  /// True if the window moves by single elements and covers neighbours.
+  bool is_dense() const noexcept;
   /// The window over an input [batch, channels, ...]. Throws Error if the ranks disagree or nothing fits.
   Window Resolve(const Tensor& x, std::span<const int64_t> kernel) const;
   /// The window of a transposed convolution: it slides over what is computed, `input`, and `output` is X.

@@ -26,6 +26,87 @@ struct GemmArgs {
   const float* residual = nullptr;  ///< lies as c does, or null; added behind the biases
 };
 
+/// How a line of an input is laid out for windows that move over it: padded, and, if they move by more than one
+/// element, split into phases: element i of the padded line at [i % stride][i / stride]. Neighbours in a phase belong
+/// to neighbouring windows.
+struct LineLayout {
+  size_t width;  ///< of the line without padding
+  size_t pad;    ///< zeros before it
+  size_t stride;
+  size_t phases;       ///< the first ones, which are needed
+  size_t phase_pitch;  ///< elements of each; zeros fill it up
+};
+
+/// Part of a panel whose columns lie side by side in the output.
+struct PatchPiece {
+  size_t from;  ///< of the lines: where the first column's window begins
+  size_t at;    ///< the first column in the panel
+  size_t length;
+};
+
+/// Patches for one panel of a packed matrix [channel, kernel row, kernel column], copied from lines. Reads up to
+/// SimdTable::nr elements more than are asked for.
+struct PatchArgs {
+  const float* lines;
+  size_t channels;
+  size_t channel_pitch;
+  size_t kernel_rows;
+  size_t kernel_row_pitch;
+  size_t kernel_width;
+  const size_t* columns;  ///< offset of each kernel column in a line
+  const PatchPiece* piece;
+  size_t pieces;
+  float* packed;
+};
+
+/// Output lines of one filter that sees one channel. Reads up to SimdTable::nr elements more than are asked for.
+struct DepthwiseArgs {
+  const float* lines;
+  size_t row_pitch;       ///< from one output row's lines to the next's
+  const size_t* offsets;  ///< of each tap, from the first window's beginning
+  const float* weights;
+  size_t taps;
+  float bias;
+  size_t rows;
+  size_t columns;
+  float* y;               ///< [rows, columns]
+  const float* residual;  ///< added, lies as y does; or null
+  bool relu;
+};
+
+/// Tiles of Winograd's convolution that lie side by side: 6 x 6 elements each of an input, 4 columns apart.
+struct WinogradInput {
+  const float* x;      ///< the first channel: planes of [height, width]
+  const float* x_end;  ///< the end of the memory that may be read
+  ptrdiff_t plane;
+  ptrdiff_t height;
+  ptrdiff_t width;
+  ptrdiff_t row;  ///< of the tiles' first elements; may lie in the padding, as the columns may
+  ptrdiff_t column;
+  size_t channels;
+  size_t tiles;
+  float* v;           ///< element (p, tile, channel), p < 36, at v[p * position_pitch + tile * tile_pitch + channel]
+  size_t tile_pitch;  ///< a multiple of SimdTable::nr, up to which channels are filled up
+  size_t position_pitch;
+};
+
+/// Tiles side by side again: from 36 numbers each to 4 x 4 elements of an output.
+struct WinogradOutput {
+  const float* m;  ///< element (p, tile, filter) at m[p * position_pitch + tile * tile_pitch + filter]
+  size_t tile_pitch;
+  size_t position_pitch;
+  size_t tiles;
+  size_t filters;
+  size_t rows;     ///< real ones: at most 4
+  size_t columns;  ///< real ones: at most 4 * tiles, and more than 4 * (tiles - 1)
+  float* y;        ///< the first element of the first tile
+  ptrdiff_t plane;
+  ptrdiff_t width;
+  const float* bias;      ///< [filters] or null
+  const float* residual;  ///< added, lies as y does; or null
+  bool relu;
+};
+
 using UnaryFn = void (*)(const float* x, float* y, size_t n);
 using BinaryFn = void (*)(const float* a, const float* b, float* y, size_t n);
 
@@ -62,6 +143,13 @@ struct SimdTable {
   /// Normalises each row of [rows, n]; `bias`, `mean` and `inverse_deviation` (one per row) may be null.
   void (*layer_norm)(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean,
                      float* inverse_deviation, size_t rows, size_t n);
+
+  /// Lays out one line; a line of zeros if `x` is null.
+  void (*pad_line)(const float* x, const LineLayout* layout, float* y);
+  void (*copy_patches)(const PatchArgs* args);
+  void (*depthwise)(const DepthwiseArgs* args);
+  void (*winograd_input)(const WinogradInput* args);
+  void (*winograd_output)(const WinogradOutput* args);
 };
 
 }  // namespace light::simd
