@@ -11,8 +11,9 @@ PaddedLines::PaddedLines(const Window& w)
       kernel_rows_(w.kernel_rows()),
       kernel_columns_(w.kernel[w.last()]),
       column_dilation_(w.dilations[w.last()]) {
+  int64_t input_rows = 1;
   if (w.last() == 1) {
-    input_rows_ = w.input[0];
+    input_rows = w.input[0];
     pad_ = w.pads[0];
     stride_ = w.strides[0];
     dilation_ = w.dilations[0];
@@ -23,13 +24,14 @@ PaddedLines::PaddedLines(const Window& w)
   const int64_t phases = std::min(stride, last + 1);
   const int64_t phase_pitch = output_columns_ + last / stride;
   pitch_ = phases * phase_pitch;
-  layout_ = {.width = static_cast<std::size_t>(width),
+  layout_ = {.rows = input_rows,
+             .width = static_cast<std::size_t>(width),
              .pad = static_cast<std::size_t>(w.pads[w.last()]),
              .stride = static_cast<std::size_t>(stride),
              .phases = static_cast<std::size_t>(phases),
              .phase_pitch = static_cast<std::size_t>(phase_pitch)};
   suits_ = w.last() <= 1 && phase_pitch <= 4 * width + 64 && pitch_ <= 4 * width + 64 &&
-           reach_ <= 4 * input_rows_ + 64 && stride_ <= 4 * input_rows_ + 64;
+           reach_ <= 4 * input_rows + 64 && stride_ <= 4 * input_rows + 64;
 }
 
 int64_t PaddedLines::ColumnOffset(int64_t k) const noexcept {
@@ -38,12 +40,8 @@ int64_t PaddedLines::ColumnOffset(int64_t k) const noexcept {
 }
 
 void PaddedLines::Fill(const float* plane, int64_t first, int64_t rows, float* lines) const {
-  const simd::SimdTable& simd = Simd();
-  const int64_t begin = first * stride_ - pad_, end = begin + (rows - 1) * stride_ + reach_;
-  for (int64_t row = begin; row < end; ++row, lines += pitch_) {
-    const bool inside = row >= 0 && row < input_rows_;
-    simd.pad_line(inside ? plane + row * static_cast<int64_t>(layout_.width) : nullptr, &layout_, lines);
-  }
+  const int64_t begin = first * stride_ - pad_;
+  Simd().pad_lines(plane, &layout_, begin, begin + (rows - 1) * stride_ + reach_, lines);
 }
 
 }  // namespace light

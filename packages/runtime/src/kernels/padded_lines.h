@@ -28,12 +28,13 @@ class PaddedLines {
   /// Where kernel column `k` finds its element, from the place of the window.
   int64_t ColumnOffset(int64_t k) const noexcept;
 
-  /// Copies the lines that the output rows [first, first + rows) need of one channel.
+  /// Copies the lines that the output rows [first, first + rows) need of one channel. Spoils up to SimdTable::nr
+  /// elements behind them.
   void Fill(const float* plane, int64_t first, int64_t rows, float* lines) const;
 
  private:
   int64_t output_rows_, output_columns_, kernel_rows_, kernel_columns_;
-  int64_t input_rows_ = 1, pad_ = 0, stride_ = 1, dilation_ = 1, reach_ = 1;  // of the rows
+  int64_t pad_ = 0, stride_ = 1, dilation_ = 1, reach_ = 1;  // of the rows
   int64_t column_dilation_, pitch_;
   simd::LineLayout layout_;
   bool suits_;

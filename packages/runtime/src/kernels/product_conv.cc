@@ -163,7 +163,7 @@ void ConvolveByProduct(RuntimeContext& context, const ConvLayer& layer, const fl
   const auto nr = static_cast<int64_t>(simd.nr);
   const int64_t outputs = layer.window.output_size(), depth = layer.depth(), filters = layer.group_filters();
   const int64_t panels = (outputs + nr - 1) / nr, images = layer.batch * layer.groups;
-  constexpr int64_t kBlockFloats = 65536;
+  constexpr int64_t kBlockFloats = 128 << 10;
   const int64_t fitting = std::clamp<int64_t>(kBlockFloats / (depth * nr), 1, panels);
   const int64_t blocks = (panels + fitting - 1) / fitting, block = (panels + blocks - 1) / blocks;
   const PatchPacker packer(context, layer, x, block);

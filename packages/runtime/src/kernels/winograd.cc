@@ -62,11 +62,13 @@ struct Tiles {
         total(layer.batch * per_image),
         input_pitch(RoundUp(layer.channels, static_cast<int64_t>(Simd().nr))),
         output_pitch(RoundUp(layer.filters, static_cast<int64_t>(Simd().nr))) {
-    // A block of tiles stays in the second-level cache, and is a whole number of tiles of the product.
-    constexpr int64_t kBlockFloats = 320 << 10;
-    const auto rows = static_cast<int64_t>(Simd().mr);
-    const int64_t fitting = kBlockFloats / (kPositions * (input_pitch + output_pitch));
-    block = std::min(RoundUp(std::clamp<int64_t>(fitting, 24, 96), rows), RoundUp(total, rows));
+    // A block of tiles stays in the second-level cache, and beside it the weights if they can; if they cannot, few
+    // large blocks read them less often. It is a whole number of tiles of the product, and blocks are about equal.
+    const int64_t positions = kPositions * (input_pitch + output_pitch);
+    const bool small = kPositions * input_pitch * output_pitch <= 256 << 10;
+    const int64_t fitting = std::max<int64_t>((small ? 72 << 10 : 320 << 10) / positions, 12);
+    const int64_t blocks = (total + fitting - 1) / fitting;
+    block = RoundUp((total + blocks - 1) / blocks, static_cast<int64_t>(Simd().mr));
   }
   /// Elements from one position to the next for `count` tiles. The odd line keeps the 36 positions of one tile from
   /// competing for the same lines of the cache.

@@ -30,7 +30,8 @@ struct GemmArgs {
 /// element, split into phases: element i of the padded line at [i % stride][i / stride]. Neighbours in a phase belong
 /// to neighbouring windows.
 struct LineLayout {
-  size_t width;  ///< of the line without padding
+  ptrdiff_t rows;  ///< of the input; lines before and behind them are zeros
+  size_t width;    ///< of the line without padding
   size_t pad;    ///< zeros before it
   size_t stride;
   size_t phases;       ///< the first ones, which are needed
@@ -144,8 +145,8 @@ struct SimdTable {
   void (*layer_norm)(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean,
                      float* inverse_deviation, size_t rows, size_t n);
 
-  /// Lays out one line; a line of zeros if `x` is null.
-  void (*pad_line)(const float* x, const LineLayout* layout, float* y);
+  /// Lays out the lines [begin, end) of the plane x. Spoils up to `nr` elements behind them.
+  void (*pad_lines)(const float* x, const LineLayout* layout, ptrdiff_t begin, ptrdiff_t end, float* y);
   void (*copy_patches)(const PatchArgs* args);
   void (*depthwise)(const DepthwiseArgs* args);
   void (*winograd_input)(const WinogradInput* args);
