@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node tests of the onnx package with the plugin: plugin_cases.py MODULE USE OPTIMIZE FILE.
 
-MODULE is onnxruntime or onnx_light_ort_host; USE is ep (the provider of the plugin), custom_ops (the model is
-rewritten) or cpu (neither); OPTIMIZE is 0 or 1. FILE receives, pickled and by name of the case, the results of its data
+MODULE is onnxruntime or onnx_light_ort_host; USE is kernel or compile (the provider of the plugin in that mode),
+custom_ops (the model is rewritten) or cpu (neither); OPTIMIZE is 0 or 1. FILE receives, pickled and by name of the case, the results of its data
 sets or what went wrong, and the operators by provider, or "custom_ops" for those that are rewritten.
 """
 
@@ -24,7 +24,8 @@ def run(host: Host, case: Case, use: str, optimize: bool) -> tuple[list[Any] | s
     """Return the results, or the error, and who has the nodes."""
     taken: dict[str, list[str]] = {}
     model = case.model
-    options = host.options() if use == "ep" else host.ort.SessionOptions()
+    uses_provider = use in ("kernel", "compile")
+    options = host.options({"mode": use}) if uses_provider else host.ort.SessionOptions()
     if host.is_onnxruntime:
         options.log_severity_level = 4
         if not optimize:
@@ -36,8 +37,8 @@ def run(host: Host, case: Case, use: str, optimize: bool) -> tuple[list[Any] | s
             rewritten = onnx_light_ort_plugin.rewrite_model(onnx.load_model_from_string(model))
             model, taken = rewritten.SerializeToString(), {use: sorted(custom_ops(rewritten.graph))}
             onnx_light_ort_plugin.register(options, taken[use])
-        session = host.ort.InferenceSession(model, options, providers=None if use == "ep" else [CPU])
-        if use == "ep":
+        session = host.ort.InferenceSession(model, options, providers=None if uses_provider else [CPU])
+        if uses_provider:
             taken = host.assignments(session)
         if host.is_onnxruntime:
             session.disable_fallback()

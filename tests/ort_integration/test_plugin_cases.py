@@ -64,7 +64,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, bool], 
     tmp = tmp_path_factory.mktemp("results")
     return {
         (use, optimize): outcome(tmp, "onnxruntime", use, optimize)
-        for use in ("cpu", "ep", "custom_ops")
+        for use in ("cpu", "kernel", "compile", "custom_ops")
         for optimize in (True, False)
     }
 
@@ -83,7 +83,7 @@ def verdict(case: Case, results: list[Any] | str) -> str:
 
 
 @pytest.mark.parametrize("optimize", [True, False])
-@pytest.mark.parametrize("use", ["ep", "custom_ops"])
+@pytest.mark.parametrize("use", ["kernel", "compile", "custom_ops"])
 def test_nothing_fails_that_onnx_runtime_passes_alone(
     cases: list[Case], results: dict[tuple[str, bool], Results], use: str, optimize: bool
 ) -> None:
@@ -97,7 +97,7 @@ def test_nothing_fails_that_onnx_runtime_passes_alone(
 def test_every_operator_is_taken_but_those_listed(results: dict[tuple[str, bool], Results]) -> None:
     taken: Counter[str] = Counter()
     left: Counter[str] = Counter()
-    for _, by_provider in results["ep", False].values():
+    for _, by_provider in results["kernel", False].values():
         for provider, operators in by_provider.items():
             (taken if provider == EP_NAME else left).update(operators)
     assert set(left) - set(taken) == NEVER_TAKEN
@@ -136,7 +136,7 @@ def bits_that_differ(cases: list[Case], ours: Results, theirs: Results, names: s
 def test_our_own_host_gets_the_same_bits_from_the_provider(
     cases: list[Case], results: dict[tuple[str, bool], Results], tmp_path: Path
 ) -> None:
-    theirs, ours = results["ep", False], outcome(tmp_path, "onnx_light_ort_host", "ep")
+    theirs, ours = results["kernel", False], outcome(tmp_path, "onnx_light_ort_host", "kernel")
     names = {
         name
         for name, (result, taken) in theirs.items()

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ep.h"
 
+#include <algorithm>
+#include <climits>
 #include <vector>
 
+#include <ort_abi/handle.h>
+
 #include "api.h"
+#include "compiled_group.h"
+#include "graph_lists.h"
 #include "graph_node.h"
-#include "kernel_node.h"
+#include "kernel_registry.h"
+#include "node_groups.h"
 #include "node_kernel.h"
 #include "status.h"
 
@@ -14,21 +21,39 @@ namespace {
 
 using ort_abi::ThrowIfError;
 
-/// A NodeKernel as the host calls it.
-class EpKernel : public OrtKernelImpl {
- public:
-  EpKernel(const OrtApi& api, NodeDescription node, int threads)
-      : OrtKernelImpl{}, kernel_(api, std::move(node), threads) {
-    ort_version_supported = kOldestApi;
-    OrtKernelImpl::Compute = [](OrtKernelImpl* self, OrtKernelContext* context) {
-      return static_cast<EpKernel*>(self)->kernel_.Compute(context);
-    };
-    OrtKernelImpl::Release = [](OrtKernelImpl* self) { delete static_cast<EpKernel*>(self); };
-  }
+/// True if a node reads a constant that cannot be read when the group is compiled: of a graph further out, in a file.
+bool HasHiddenConstant(const OrtApi& api, const std::vector<const OrtNode*>& nodes) {
+  const auto is_hidden = [&](const OrtValueInfo* value) {
+    return value != nullptr && IsConstant(api, value) && !ReadConstant(api, value).has_value();
+  };
+  return std::any_of(nodes.begin(), nodes.end(), [&](const OrtNode* node) {
+    const std::vector<const OrtValueInfo*> inputs = InputsOf(api, node);
+    return std::any_of(inputs.begin(), inputs.end(), is_hidden);
+  });
+}
 
- private:
-  NodeKernel kernel_;
-};
+/// True if the operator is one that kernels here implement for tensors, at the version that the graph's opset selects:
+/// a group is compiled as a graph of that opset.
+bool IsKnown(const OrtApi& api, const light::OpsetImports& opsets, const OrtNode* node) {
+  const std::string domain(DomainOf(api, node)), op_type(OperatorTypeOf(api, node));
+  int version = 0;
+  ThrowIfError(api, api.Node_GetSinceVersion(node, &version));
+  const auto opset = opsets.find(domain);
+  if (opset == opsets.end() || FindSupported(domain, op_type, version) == nullptr) return false;
+  const light::OperatorSchema* selected =
+      light::OnnxSchemas().Find(domain, op_type, static_cast<int>(std::min<int64_t>(opset->second, INT_MAX)));
+  return selected != nullptr && selected->since_version == version;
+}
+
+/// The operator that the graph belongs to, unless it is one of control flow. ONNX Runtime replaces such a node by the
+/// nodes that define it, with the fused ones among them, and does not find their domain there (1.32).
+std::string NodeThatIsInlined(const OrtApi& api, const OrtGraph* graph) {
+  const OrtNode* parent = nullptr;
+  ThrowIfError(api, api.Graph_GetParentNode(graph, &parent));
+  if (parent == nullptr) return "";
+  const std::string op_type(OperatorTypeOf(api, parent));
+  return op_type == "If" || op_type == "Loop" || op_type == "Scan" ? "" : op_type;
+}
 
 }  // namespace
 
@@ -40,28 +65,38 @@ Ep::Ep(EpFactory& factory, EpOptions options, const OrtLogger* logger)
     const Ep& ep = From(self);
     return Guard(ep.factory().api(), "OnnxLightExecutionProvider: GetCapability", [&] { ep.Propose(graph, support); });
   };
-  OrtEp::GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** registry) -> OrtStatus* {
-    *registry = From(self).factory().kernels();
-    return nullptr;
-  };
   OrtEp::IsConcurrentRunSupported = [](OrtEp*, bool* is_supported) -> OrtStatus* {
     *is_supported = true;
     return nullptr;
   };
+  if (options_.compiles) {
+    OrtEp::Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused, size_t count,
+                        OrtNodeComputeInfo** infos, OrtNode**) {
+      const Ep& ep = From(self);
+      return Guard(ep.factory().api(), "OnnxLightExecutionProvider: Compile",
+                   [&] { ep.CompileGroups(graphs, fused, count, infos); });
+    };
+    OrtEp::ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
+      for (size_t i = 0; i < count; ++i) delete static_cast<CompiledGroup*>(infos[i]);
+    };
+  } else {
+    OrtEp::GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** registry) -> OrtStatus* {
+      *registry = From(self).factory().kernels();
+      return nullptr;
+    };
+  }
 }
 
-bool Ep::Wants(const OrtNode* node, OrtEpGraphSupportInfo* support) const {
+bool Ep::MayTake(const OrtNode* node) const {
   const OrtApi& api = factory_->api();
-  const char *owner = nullptr, *op_type = nullptr;
+  const char* owner = nullptr;
   ThrowIfError(api, api.Node_GetEpName(node, &owner));
   if (*owner != '\0' && std::string_view(owner) != kEpName) return false;
-  ThrowIfError(api, api.Node_GetOperatorType(node, &op_type));
-  if (!options_.operators.empty() && !options_.operators.contains(op_type)) return false;
-  const OrtKernelDef* definition = nullptr;
-  ThrowIfError(api, factory_->ep_api().EpGraphSupportInfo_LookUpKernel(support, node, &definition));
-  if (definition == nullptr) return false;
-  // The registry knows types one by one; which of them go together, and which attributes, only the kernel knows.
-  const std::string why = WhyUnsupported(DescribeGraphNode(api, node));
+  return options_.operators.empty() || options_.operators.contains(std::string(OperatorTypeOf(api, node)));
+}
+
+bool Ep::HasKernel(const OrtNode* node) const {
+  const std::string why = WhyUnsupported(DescribeGraphNode(factory_->api(), node));
   if (!why.empty()) Log(std::string(kEpName) + " leaves " + why);
   return why.empty();
 }
@@ -73,15 +108,54 @@ void Ep::Log(const std::string& words) const {
 }
 
 void Ep::Propose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
+  if (options_.compiles) {
+    ProposeGroups(graph, support);
+  } else {
+    ProposeNodes(graph, support);
+  }
+}
+
+void Ep::ProposeNodes(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
   const OrtApi& api = factory_->api();
-  std::size_t count = 0;
-  ThrowIfError(api, api.Graph_GetNumNodes(graph, &count));
-  std::vector<const OrtNode*> nodes(count);
-  if (count > 0) ThrowIfError(api, api.Graph_GetNodes(graph, nodes.data(), count));
-  for (const OrtNode* node : nodes) {
-    if (!Wants(node, support)) continue;
+  for (const OrtNode* node : NodesOf(api, graph)) {
+    if (!MayTake(node)) continue;
+    const OrtKernelDef* definition = nullptr;
+    ThrowIfError(api, factory_->ep_api().EpGraphSupportInfo_LookUpKernel(support, node, &definition));
+    // The registry knows types one by one; which of them go together, and which attributes, only the kernel knows.
+    if (definition == nullptr || !HasKernel(node)) continue;
     ThrowIfError(api, factory_->ep_api().EpGraphSupportInfo_AddSingleNode(support, node));
   }
+}
+
+void Ep::ProposeGroups(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
+  const OrtApi& api = factory_->api();
+  if (const std::string owner = NodeThatIsInlined(api, graph); !owner.empty()) {
+    Log(std::string(kEpName) + " leaves the graph of a " + owner + ", which the host will replace by its definition");
+    return;
+  }
+  const light::OpsetImports opsets = ReadOpsetImports(api, graph);
+  const std::vector<const OrtNode*> nodes = NodesOf(api, graph);
+  std::vector<bool> is_wanted(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    is_wanted[i] = MayTake(nodes[i]) && IsKnown(api, opsets, nodes[i]) && HasKernel(nodes[i]);
+  }
+  for (const auto& group : GroupNodes(api, nodes, is_wanted)) {
+    const OrtNodeFusionOptions options{.ort_version_supported = kOldestApi,
+                                       .drop_constant_initializers = !HasHiddenConstant(api, group)};
+    ThrowIfError(api, factory_->ep_api().EpGraphSupportInfo_AddNodesToFuse(support, group.data(), group.size(),
+                                                                           &options));
+  }
+}
+
+void Ep::CompileGroups(const OrtGraph** graphs, const OrtNode** fused, std::size_t count,
+                       OrtNodeComputeInfo** infos) const {
+  const OrtApi& api = factory_->api();
+  std::vector<std::unique_ptr<CompiledGroup>> groups;
+  for (std::size_t i = 0; i < count; ++i) {
+    groups.push_back(std::make_unique<CompiledGroup>(api, std::string(NameOf(api, fused[i])),
+                                                     ReadGroup(api, graphs[i], fused[i]), options_.threads));
+  }
+  for (std::size_t i = 0; i < count; ++i) infos[i] = groups[i].release();
 }
 
 std::unique_ptr<Ep> MakeEp(EpFactory& factory, const OrtSessionOptions* options, const OrtLogger* logger) {
@@ -89,25 +163,5 @@ std::unique_ptr<Ep> MakeEp(EpFactory& factory, const OrtSessionOptions* options,
 }
 
 void DeleteEp(OrtEp* ep) noexcept { delete static_cast<Ep*>(ep); }
-
-OrtStatus* CreateEpKernel(void* state, const OrtKernelInfo* info, OrtKernelImpl** kernel) {
-  EpFactory& factory = *static_cast<EpFactory*>(state);
-  const OrtApi& api = factory.api();
-  return Guard(api, kEpName, [&] {
-    const OrtEp* ep = nullptr;
-    ThrowIfError(api, factory.ep_api().KernelInfo_GetEp(info, &ep));
-    int since_version = 0;
-    ThrowIfError(api, api.KernelInfo_GetOperatorSinceVersion(info, &since_version));
-    const std::string op_type = OperatorTypeOf(api, info);
-    const light::OperatorSchema* schema = FindSchema(OperatorDomainOf(api, info), op_type, since_version);
-    if (schema == nullptr) {
-      throw ort_abi::StatusError(ORT_NOT_IMPLEMENTED, "node '" + NodeNameOf(api, info) + "' (" + op_type +
-                                                          "): the operator is not known at version " +
-                                                          std::to_string(since_version));
-    }
-    const int threads = static_cast<const Ep*>(ep)->options().threads;
-    *kernel = new EpKernel(api, DescribeKernelNode(api, info, *schema, Origin::kOnnxNode), threads);
-  });
-}
 
 }  // namespace ort_plugin

@@ -10,7 +10,7 @@
 
 namespace ort_plugin {
 
-/// The provider in one session: it takes single nodes that there is a kernel for.
+/// The provider in one session: it takes the nodes that there is a kernel for, one by one or, if it compiles, in groups.
 class Ep : public OrtEp {
  public:
   /// @param logger  of the session; lives as long as the provider
@@ -24,7 +24,14 @@ class Ep : public OrtEp {
 
  private:
   void Propose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const;
-  bool Wants(const OrtNode* node, OrtEpGraphSupportInfo* support) const;
+  void ProposeNodes(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const;
+  void ProposeGroups(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const;
+  void CompileGroups(const OrtGraph** graphs, const OrtNode** fused, std::size_t count,
+                     OrtNodeComputeInfo** infos) const;
+  /// False for a node of another provider, or of an operator that the options leave out.
+  bool MayTake(const OrtNode* node) const;
+  /// Logs why, if there is no kernel for the node.
+  bool HasKernel(const OrtNode* node) const;
   /// A line at the level INFO, for who wants to know why a node was left.
   void Log(const std::string& words) const;
 
@@ -36,8 +43,5 @@ class Ep : public OrtEp {
 /// Throws ort_abi::StatusError for an option that is wrong.
 std::unique_ptr<Ep> MakeEp(EpFactory& factory, const OrtSessionOptions* options, const OrtLogger* logger);
 void DeleteEp(OrtEp* ep) noexcept;
-
-/// Makes a kernel of the provider for a node; `state` is the factory.
-OrtStatus* CreateEpKernel(void* state, const OrtKernelInfo* info, OrtKernelImpl** kernel);
 
 }  // namespace ort_plugin

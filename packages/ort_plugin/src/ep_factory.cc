@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "ep.h"
+#include "ep_kernel.h"
 #include "kernel_registry.h"
 #include "status.h"
 

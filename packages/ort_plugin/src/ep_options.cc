@@ -22,9 +22,8 @@ std::string Prefix() {
   return prefix;
 }
 
-[[noreturn]] void Refuse(std::string_view name, const std::string& rule, std::string_view value,
-                         OrtErrorCode code = ORT_INVALID_ARGUMENT) {
-  throw StatusError(code, "option '" + std::string(name) + "': " + rule + ", got '" + std::string(value) + "'");
+[[noreturn]] void Refuse(std::string_view name, const std::string& rule, std::string_view value) {
+  throw StatusError(ORT_INVALID_ARGUMENT, "option '" + std::string(name) + "': " + rule + ", got '" + std::string(value) + "'");
 }
 
 int ReadThreads(std::string_view name, std::string_view value) {
@@ -37,9 +36,9 @@ int ReadThreads(std::string_view name, std::string_view value) {
   return threads;
 }
 
-void CheckMode(std::string_view name, std::string_view value) {
-  if (value == "compile") Refuse(name, "this version has no compile mode, only 'kernel'", value, ORT_NOT_IMPLEMENTED);
-  if (value != "kernel") Refuse(name, "must be 'kernel' or 'compile'", value);
+bool ReadMode(std::string_view name, std::string_view value) {
+  if (value != "kernel" && value != "compile") Refuse(name, "must be 'kernel' or 'compile'", value);
+  return value == "compile";
 }
 
 }  // namespace
@@ -62,7 +61,7 @@ EpOptions ReadEpOptions(const OrtApi& api, const OrtSessionOptions* session_opti
     } else if (name == "operators") {
       options.operators = ReadOperatorNames("option 'operators'", values[i]);
     } else if (name == "mode") {
-      CheckMode(name, values[i]);
+      options.compiles = ReadMode(name, values[i]);
     } else {
       Refuse(name, "must be one of threads, operators, mode", values[i]);
     }

@@ -3,7 +3,7 @@
 
 #include <ort_abi/handle.h>
 
-#include "light/error.h"
+#include "graph_lists.h"
 #include "ort_values.h"
 
 namespace ort_plugin {
@@ -39,10 +39,24 @@ std::vector<std::string> SplitTexts(const std::vector<char>& bytes) {
   return texts;
 }
 
-std::optional<light::Tensor> Constant(const OrtApi& api, const OrtValueInfo* value) {
+ArgumentDescription DescribeArgument(const OrtApi& api, const OrtValueInfo* value) {
+  ArgumentDescription argument;
+  if (value == nullptr) return argument;
+  argument.is_present = true;
+  argument.type = ReadType(api, value);
+  return argument;
+}
+
+}  // namespace
+
+bool IsConstant(const OrtApi& api, const OrtValueInfo* value) {
   bool is_constant = false;
   ThrowIfError(api, api.ValueInfo_IsConstantInitializer(value, &is_constant));
-  if (!is_constant) return std::nullopt;
+  return is_constant;
+}
+
+std::optional<light::Tensor> ReadConstant(const OrtApi& api, const OrtValueInfo* value) {
+  if (!IsConstant(api, value)) return std::nullopt;
   const OrtValue* tensor = nullptr;
   if (OrtStatus* status = api.ValueInfo_GetInitializerValue(value, &tensor)) {
     api.ReleaseStatus(status);  // not readable from here: then its type is all that is known of it
@@ -51,36 +65,14 @@ std::optional<light::Tensor> Constant(const OrtApi& api, const OrtValueInfo* val
   return ReadTensor(api, tensor);
 }
 
-ArgumentDescription DescribeArgument(const OrtApi& api, const OrtValueInfo* value) {
-  ArgumentDescription argument;
-  if (value == nullptr) return argument;
-  argument.is_present = true;
+light::ValueType ReadType(const OrtApi& api, const OrtValueInfo* value) {
   const OrtTypeInfo* type = nullptr;
   if (OrtStatus* status = api.GetValueInfoTypeInfo(value, &type)) {
     api.ReleaseStatus(status);  // FAIL says: not known
-  } else {
-    argument.type = TypeOf(api, type);
+    return {};
   }
-  return argument;
+  return TypeOf(api, type);
 }
-
-template <class CountFn, class GetFn>
-std::vector<const OrtValueInfo*> Arguments(const OrtApi& api, const OrtNode* node, CountFn count, GetFn get) {
-  std::size_t size = 0;
-  ThrowIfError(api, (api.*count)(node, &size));
-  std::vector<const OrtValueInfo*> arguments(size);
-  if (size > 0) ThrowIfError(api, (api.*get)(node, arguments.data(), size));
-  return arguments;
-}
-
-template <class Get>
-std::string Text(const OrtApi& api, const OrtNode* node, Get get) {
-  const char* text = nullptr;
-  ThrowIfError(api, (api.*get)(node, &text));
-  return text != nullptr ? text : "";
-}
-
-}  // namespace
 
 std::optional<Attribute> ReadGraphAttribute(const OrtApi& api, const OrtOpAttr* attribute) {
   const char* name = nullptr;
@@ -116,26 +108,27 @@ std::optional<Attribute> ReadGraphAttribute(const OrtApi& api, const OrtOpAttr* 
 
 NodeDescription DescribeGraphNode(const OrtApi& api, const OrtNode* node) {
   NodeDescription description;
-  description.name = Text(api, node, &OrtApi::Node_GetName);
-  description.domain = Text(api, node, &OrtApi::Node_GetDomain);
-  description.op_type = Text(api, node, &OrtApi::Node_GetOperatorType);
+  description.name = NameOf(api, node);
+  description.domain = DomainOf(api, node);
+  description.op_type = OperatorTypeOf(api, node);
   ThrowIfError(api, api.Node_GetSinceVersion(node, &description.since_version));
-  for (const OrtValueInfo* value : Arguments(api, node, &OrtApi::Node_GetNumInputs, &OrtApi::Node_GetInputs)) {
+  for (const OrtValueInfo* value : InputsOf(api, node)) {
     description.inputs.push_back(DescribeArgument(api, value));
-    if (value != nullptr) description.inputs.back().constant = Constant(api, value);
+    if (value != nullptr) description.inputs.back().constant = ReadConstant(api, value);
   }
-  for (const OrtValueInfo* value : Arguments(api, node, &OrtApi::Node_GetNumOutputs, &OrtApi::Node_GetOutputs)) {
+  for (const OrtValueInfo* value : OutputsOf(api, node)) {
     description.outputs.push_back(DescribeArgument(api, value));
   }
-  std::size_t count = 0;
-  ThrowIfError(api, api.Node_GetNumAttributes(node, &count));
-  std::vector<const OrtOpAttr*> attributes(count);
-  if (count > 0) ThrowIfError(api, api.Node_GetAttributes(node, attributes.data(), count));
-  for (const OrtOpAttr* attribute : attributes) {
-    if (std::optional<Attribute> read = ReadGraphAttribute(api, attribute))
-      description.attributes.push_back(std::move(*read));
-  }
+  description.attributes = ReadGraphAttributes(api, node);
   return description;
+}
+
+std::vector<Attribute> ReadGraphAttributes(const OrtApi& api, const OrtNode* node) {
+  std::vector<Attribute> attributes;
+  for (const OrtOpAttr* attribute : AttributesOf(api, node)) {
+    if (std::optional<Attribute> read = ReadGraphAttribute(api, attribute)) attributes.push_back(std::move(*read));
+  }
+  return attributes;
 }
 
 }  // namespace ort_plugin

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ort_abi/handle.h>
@@ -24,6 +25,8 @@ struct SupportedOperator {
 /// All of them, by domain, name and version. Operators with subgraphs are left out: a host makes their kernels itself.
 /// Made at the first call, never destroyed.
 const std::vector<SupportedOperator>& SupportedOperators();
+/// The one whose schema has exactly that version, or nullptr.
+const SupportedOperator* FindSupported(std::string_view domain, std::string_view op_type, int since_version);
 
 /// The registry of the provider's kernels. `create` makes one for a node.
 ort_abi::OwnedHandle<OrtKernelRegistry> MakeKernelRegistry(const OrtApi& api, const OrtEpApi& ep_api,

@@ -78,22 +78,18 @@ NodeKernel::NodeKernel(const OrtApi& api, NodeDescription node, int threads)
       label_("node " + graph_->node(0).Label()),
       kernel_(MakeKernel(*graph_)) {}
 
-NodeKernel::~NodeKernel() { delete spare_.load(); }
-
 OrtStatus* NodeKernel::Compute(OrtKernelContext* context) {
   return Guard(api(), label_.c_str(), [&] { Run(context); });
 }
 
 void NodeKernel::Run(OrtKernelContext* context) {
-  // A frame of a call that fails is dropped: its kernel may have left anything in it.
-  std::unique_ptr<CallFrame> frame(spare_.exchange(nullptr, std::memory_order_acquire));
-  if (frame == nullptr) frame = std::make_unique<CallFrame>(signature_);
+  std::unique_ptr<CallFrame> frame = spare_.Take(signature_);
   {
     OrtRuntimeContext runtime(signature_, *frame, context);
     kernel_->Run(runtime);
     runtime.Finish();
   }
-  delete spare_.exchange(frame.release(), std::memory_order_acq_rel);
+  spare_.GiveBack(std::move(frame));
 }
 
 }  // namespace ort_plugin

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -20,7 +19,6 @@ class NodeKernel {
   /// @param threads  most threads of the host that a loop of it uses; 0: as many as there are
   /// Throws light::Error: there is no kernel for the node, or the kernel refuses it.
   NodeKernel(const OrtApi& api, NodeDescription node, int threads);
-  ~NodeKernel();
   NodeKernel(const NodeKernel&) = delete;
 
   const OrtApi& api() const noexcept { return signature_.api; }
@@ -34,7 +32,7 @@ class NodeKernel {
   CallSignature signature_;
   std::string label_;
   std::unique_ptr<light::KernelBase> kernel_;
-  std::atomic<CallFrame*> spare_{nullptr};  // of a call that ended; calls at the same time make more
+  SpareFrame spare_;
 };
 
 }  // namespace ort_plugin

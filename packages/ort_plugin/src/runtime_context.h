@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,26 @@ struct CallFrame {
 
   std::vector<light::Value> inputs;
   std::vector<Output> outputs;
+};
+
+/// Keeps the frame of a call that ended for the next one; calls at the same time make more.
+class SpareFrame {
+ public:
+  SpareFrame() = default;
+  SpareFrame(const SpareFrame&) = delete;
+  ~SpareFrame() { delete spare_.load(); }
+
+  std::unique_ptr<CallFrame> Take(const CallSignature& signature) {
+    std::unique_ptr<CallFrame> frame(spare_.exchange(nullptr, std::memory_order_acquire));
+    return frame != nullptr ? std::move(frame) : std::make_unique<CallFrame>(signature);
+  }
+  /// The frame of a call that failed is to be dropped instead: there may be anything in it.
+  void GiveBack(std::unique_ptr<CallFrame> frame) {
+    delete spare_.exchange(frame.release(), std::memory_order_acq_rel);
+  }
+
+ private:
+  std::atomic<CallFrame*> spare_{nullptr};
 };
 
 /// The RuntimeContext over an OrtKernelContext. Inputs are views and are never written; outputs are the host's buffers.

@@ -58,6 +58,13 @@ bool IsSupported(const SupportedOperator& supported) {
   return std::none_of(supported.types.begin(), supported.types.end(), [](const TypeSet& set) { return set.empty(); });
 }
 
+using Key = std::tuple<std::string_view, std::string_view, int>;
+
+Key KeyOf(const SupportedOperator& supported) {
+  const OperatorSchema& schema = *supported.schema;
+  return {schema.domain, schema.name, schema.since_version};
+}
+
 std::vector<SupportedOperator> Collect() {
   std::map<std::string, std::vector<const KernelRegistration*>> by_operator;
   for (const light::KernelEntry* entry : light::NativeKernels().All()) {
@@ -76,10 +83,8 @@ std::vector<SupportedOperator> Collect() {
     }
     if (has_kernel && IsSupported(supported)) all.push_back(std::move(supported));
   }
-  std::sort(all.begin(), all.end(), [](const SupportedOperator& a, const SupportedOperator& b) {
-    return std::tie(a.schema->domain, a.schema->name, a.schema->since_version) <
-           std::tie(b.schema->domain, b.schema->name, b.schema->since_version);
-  });
+  std::sort(all.begin(), all.end(),
+            [](const SupportedOperator& a, const SupportedOperator& b) { return KeyOf(a) < KeyOf(b); });
   return all;
 }
 
@@ -88,6 +93,14 @@ std::vector<SupportedOperator> Collect() {
 const std::vector<SupportedOperator>& SupportedOperators() {
   static const auto* all = new std::vector<SupportedOperator>(Collect());
   return *all;
+}
+
+const SupportedOperator* FindSupported(std::string_view domain, std::string_view op_type, int since_version) {
+  const std::vector<SupportedOperator>& all = SupportedOperators();
+  const Key key(domain, op_type, since_version);
+  const auto found = std::lower_bound(all.begin(), all.end(), key,
+                                      [](const SupportedOperator& one, const Key& wanted) { return KeyOf(one) < wanted; });
+  return found != all.end() && KeyOf(*found) == key ? &*found : nullptr;
 }
 
 }  // namespace ort_plugin
