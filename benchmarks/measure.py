@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 FOLDER = Path(os.environ["BENCHMARK_MODELS"])
+CPU = "CPUExecutionProvider"
 
 
 def lower_quartile(samples: list[float]) -> float:
@@ -52,7 +53,7 @@ def session(ort: ModuleType, name: str, threads: int, library: str | None = None
     settings = options(ort, threads)
     if library is not None:
         settings.register_custom_ops_library(library)
-    return ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings, providers=[CPU])
 
 
 def load_feeds(name: str) -> dict[str, Any]:
@@ -124,12 +125,12 @@ def session_on_library(
     ort: ModuleType, name: str, library: str, entries: dict[str, str] | None = None, *, all_nodes: bool = True
 ) -> Any:
     """Return a session whose nodes run on the execution provider of a library: all, or at least one."""
-    if not any(device.ep_name != "CPUExecutionProvider" for device in ort.get_ep_devices()):
+    if not any(device.ep_name != CPU for device in ort.get_ep_devices()):
         ort.register_execution_provider_library("measured", library)  # ggml looks its options up by it
     settings = options(ort, 1)
     settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # both give it the model's own nodes
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    devices = [device for device in ort.get_ep_devices() if device.ep_name != "CPUExecutionProvider"][:1]
+    devices = [device for device in ort.get_ep_devices() if device.ep_name != CPU][:1]
     settings.add_provider_for_devices(devices, entries or {})
     if ort.__name__ != "onnxruntime":
         settings.broken_groups = "drop"  # as ONNX Runtime does
@@ -138,7 +139,7 @@ def session_on_library(
         owners = {graph.ep_name for graph in live.get_provider_graph_assignment_info()}
     else:
         owners = {row.provider for row in live.node_assignments()}
-    if not owners - {"CPUExecutionProvider"} or (all_nodes and "CPUExecutionProvider" in owners):
+    if not owners - {CPU} or (all_nodes and CPU in owners):
         raise RuntimeError(f"{name}: expected the nodes on the library, got {owners}")
     return live
 

@@ -3,8 +3,9 @@
 
 Both sides run in turn, each measurement in a process of its own, so that neither one's threads nor its memory disturb
 the other. Prints `RATIO <name> <median> <min> <max>` over the rounds, ours divided by theirs: below 1 we are faster.
-`dispatch_checked` compares checked mode with a normal run. `dispatch`, `ep-dispatch`, `partition` and `conv` take all
-whose names begin so, `all` everything.
+`dispatch_checked` compares checked mode with a normal run. The names with `reverse` compare our plugin inside ONNX
+Runtime with ONNX Runtime's own provider, or with a minimal one. `dispatch`, `ep-dispatch`, `partition`, `conv` and
+`reverse` take all whose names begin so, `all` everything.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import models
 import numpy as np
 import onnx
+import onnx_light_ort_plugin
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
@@ -26,8 +28,12 @@ from real_libraries import library_path
 
 HERE = Path(__file__).resolve().parent
 OURS, THEIRS, CHECKED = "onnx_light_ort_host", "onnxruntime", "onnx_light_ort_host in checked mode"
+COMPILED, KERNELS, SAMPLE = "our plugin in compile mode", "our plugin in kernel mode", "a minimal plugin"
+IN_ONNX_RUNTIME = {COMPILED: "compile", KERNELS: "kernel", SAMPLE: "sample", THEIRS: "cpu"}
 ROUNDS = 5
 DEMO = Path("packages", "host", "src", "onnx_light_ort_host", "demo")  # of the build directory
+
+WHOLE_MODELS = ("mlp_b1", "mlp_b64", "cnn", "transformer", "elementwise_tree")
 
 # name: (benchmark of measure.py, threads)
 BENCHMARKS: dict[str, tuple[str, int]] = {
@@ -52,10 +58,14 @@ BENCHMARKS: dict[str, tuple[str, int]] = {
     **{
         f"partition_{library}_{model}": (f"partition_{library}_{model}", 1)
         for library in ("ggml", "openvino")
-        for model in ("mlp_b1", "mlp_b64", "cnn", "transformer")
+        for model in WHOLE_MODELS[:-1]
         if (library, model) != ("ggml", "cnn")  # ggml has no GlobalAveragePool, and what is left is no one step
     },
     **{f"{name}_t{threads}": (name, threads) for name in models.MODELS for threads in (1, 2)},
+    **{f"reverse_{name}_t{threads}": (name, threads) for name in WHOLE_MODELS for threads in (1, 2)},
+    "reverse_chain": ("relu_1000", 1),
+    "reverse_kernel_node": ("node", 1),
+    "reverse_kernel_node_cpu": ("node", 1),
 }
 
 GROUPS = {
@@ -63,12 +73,17 @@ GROUPS = {
     "dispatch": [name for name in BENCHMARKS if name.startswith("dispatch_")],
     "partition": [name for name in BENCHMARKS if name.startswith("partition_")],
     "conv": [name for name in BENCHMARKS if name.startswith("conv")],
+    "reverse": [name for name in BENCHMARKS if name.startswith("reverse_")],
     "ep-dispatch": [name for name in BENCHMARKS if name.startswith("ep_dispatch_")],
 }
 
 
 def sides_of(name: str) -> tuple[str, str]:
     """Return what a benchmark compares."""
+    if name.startswith("reverse_kernel_node"):
+        return KERNELS, THEIRS if name.endswith("_cpu") else SAMPLE
+    if name.startswith("reverse_"):
+        return COMPILED, THEIRS
     return (CHECKED, OURS) if name == "dispatch_checked" else (OURS, THEIRS)
 
 
@@ -88,14 +103,18 @@ def write_models(folder: Path) -> None:
     models.write_external(folder)
 
 
-def measure(side: str, benchmark: str, threads: int, env: dict[str, str]) -> float:
+def measure(side: str, name: str, env: dict[str, str]) -> float:
     """Return one measurement: microseconds, or MiB."""
-    module = THEIRS if side == THEIRS else OURS
+    benchmark, threads = BENCHMARKS[name]
+    if name.startswith("reverse_"):
+        script, who = "measure_reverse.py", IN_ONNX_RUNTIME[side]
+    else:
+        script, who = "measure.py", THEIRS if side == THEIRS else OURS
     env = {**env, "ONNX_LIGHT_ORT_CHECKED": "1" if side == CHECKED else "0"}
-    command = [sys.executable, str(HERE / "measure.py"), module, benchmark, str(threads)]
+    command = [sys.executable, str(HERE / script), who, benchmark, str(threads)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"{side} {benchmark}: exit code {done.returncode}\n{done.stderr}")
+        raise SystemExit(f"{side} {name}: exit code {done.returncode}\n{done.stderr}")
     return float(done.stdout.split("MEASURED", 1)[1])
 
 
@@ -116,17 +135,18 @@ def main(names: list[str]) -> int:
             "BENCHMARK_EP_LIBRARY": str(fixtures / "lean_kernel_ep.so"),
             "BENCHMARK_COMPILE_LIBRARY": str(fixtures / "lean_compile_ep.so"),
         }
+        if any(name.startswith("reverse_") for name in chosen):
+            libraries["BENCHMARK_PLUGIN"] = onnx_light_ort_plugin.get_library_path()
         env = {**os.environ, "BENCHMARK_MODELS": folder, **libraries}
         for library in ("ggml", "openvino"):
             if any(name.startswith(f"partition_{library}_") for name in chosen):
                 env[f"BENCHMARK_{library.upper()}"] = str(library_path(library))
         for name in chosen:
-            benchmark, threads = BENCHMARKS[name]
             sides = sides_of(name)
             pairs = []
             for round_number in range(ROUNDS):
                 order = sides if round_number % 2 == 0 else sides[::-1]
-                taken = {side: measure(side, benchmark, threads, env) for side in order}
+                taken = {side: measure(side, name, env) for side in order}
                 pairs.append(tuple(taken[side] for side in sides))
             ratios = [ours / theirs for ours, theirs in pairs]
             first, second = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
