@@ -54,10 +54,11 @@ def custom_ops(graph: onnx.GraphProto) -> list[str]:
 
 
 class Host:
-    """A module that loads the plugin: onnxruntime or onnx_light_ort_host."""
+    """A module that loads the plugin, onnxruntime or onnx_light_ort_host, and the mode in which it uses it."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, mode: str = "kernel") -> None:
         self.ort = importlib.import_module(module)
+        self.mode = mode
         self.is_onnxruntime = module == "onnxruntime"
 
     @contextlib.contextmanager
@@ -77,7 +78,7 @@ class Host:
         """Return session options with the provider selected by its device."""
         options = self.ort.SessionOptions()
         options.log_severity_level = 3
-        options.add_provider_for_devices(self.devices()[:1], dict(ep_options or {}))
+        options.add_provider_for_devices(self.devices()[:1], {"mode": self.mode, **(ep_options or {})})
         if self.is_onnxruntime:
             options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
         return options
@@ -90,6 +91,13 @@ class Host:
         if self.is_onnxruntime:
             session.disable_fallback()  # it would run again without the provider
         return session
+
+    def groups(self, session: Any) -> list[list[str]]:
+        """Return the operators of each group of nodes that the provider runs as one, sorted."""
+        if self.is_onnxruntime:
+            graphs = [one for one in session.get_provider_graph_assignment_info() if one.ep_name == EP_NAME]
+            return sorted(sorted(node.op_type for node in graph.get_nodes()) for graph in graphs)
+        return sorted(sorted(node.op_type for node in group.nodes) for group in session.partitions())
 
     def assignments(self, session: Any) -> dict[str, list[str]]:
         """Return the operators of the nodes by provider, sorted, as the host itself reports them."""

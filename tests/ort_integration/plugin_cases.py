@@ -2,8 +2,9 @@
 """The node tests of the onnx package with the plugin: plugin_cases.py MODULE USE OPTIMIZE FILE.
 
 MODULE is onnxruntime or onnx_light_ort_host; USE is kernel or compile (the provider of the plugin in that mode),
-custom_ops (the model is rewritten) or cpu (neither); OPTIMIZE is 0 or 1. FILE receives, pickled and by name of the case, the results of its data
-sets or what went wrong, and the operators by provider, or "custom_ops" for those that are rewritten.
+custom_ops (the model is rewritten) or cpu (neither); OPTIMIZE is 0 or 1. FILE receives, pickled and by name of the
+case, the results of its data sets or what went wrong, and the operators by provider, or "custom_ops" for those that are
+rewritten.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def run(host: Host, case: Case, use: str, optimize: bool) -> tuple[list[Any] | s
     taken: dict[str, list[str]] = {}
     model = case.model
     uses_provider = use in ("kernel", "compile")
-    options = host.options({"mode": use}) if uses_provider else host.ort.SessionOptions()
+    options = host.options() if uses_provider else host.ort.SessionOptions()
     if host.is_onnxruntime:
         options.log_severity_level = 4
         if not optimize:
@@ -52,7 +53,7 @@ def run(host: Host, case: Case, use: str, optimize: bool) -> tuple[list[Any] | s
 
 
 def main(module: str, use: str, optimize: str, file: str) -> None:
-    host = Host(module)
+    host = Host(module, use)
     with host.registered():
         results = {case.name: run(host, case, use, optimize == "1") for case in load_cases()}
         Path(file).write_bytes(pickle.dumps(results))

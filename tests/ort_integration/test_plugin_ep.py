@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin's execution provider in the real ONNX Runtime: who takes which node, and what comes out."""
+"""The plugin's execution provider in the real ONNX Runtime, in both modes: who takes which node, and what comes out."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument
-from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as OrtNotImplemented
 from plugin_ep import CPU, EP_NAME, STRING, Host, model_of
 
 F32 = np.float32
 
 
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return Host("onnxruntime")
+@pytest.fixture(scope="module", params=["kernel", "compile"])
+def host(request: pytest.FixtureRequest) -> Host:
+    return Host("onnxruntime", request.param)
 
 
 @pytest.fixture
@@ -312,7 +311,6 @@ def test_a_loop_over_threads_does_every_part_once(registered: Host, threads: str
         ({"threads": "-1"}, InvalidArgument, "option 'threads': must be a number from 0"),
         ({"threads": "many"}, InvalidArgument, "option 'threads': must be a number from 0"),
         ({"operators": "Relu,Rleu"}, InvalidArgument, "option 'operators': must be operators that there are kernels"),
-        ({"mode": "compile"}, OrtNotImplemented, "option 'mode': this version has no compile mode"),
         ({"mode": "fast"}, InvalidArgument, "option 'mode': must be 'kernel' or 'compile', got 'fast'"),
         ({"thread": "1"}, InvalidArgument, "option 'thread': must be one of threads, operators, mode"),
     ],
@@ -323,7 +321,7 @@ def test_options_that_are_wrong(registered: Host, options: dict, error: type[Exc
 
 
 def test_only_the_operators_that_were_asked_for(registered: Host) -> None:
-    session = registered.session(relu_chain(), {"operators": "Relu, Add", "mode": "kernel"})
+    session = registered.session(relu_chain(), {"operators": "Relu, Add"})
     assert registered.assignments(session) == {EP_NAME: ["Relu"], CPU: ["Neg"]}
     np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.maximum(-X, 0))
 

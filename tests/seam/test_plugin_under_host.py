@@ -24,10 +24,10 @@ def cases() -> list[Case]:
     return [case for case in load_cases() if "bernoulli" not in case.name]
 
 
-@pytest.fixture
-def host() -> Iterator[Host]:
-    """Return the host with the plugin's provider registered."""
-    made = Host("onnx_light_ort_host")
+@pytest.fixture(params=["kernel", "compile"])
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    """Return the host with the plugin's provider registered, used in one of its modes."""
+    made = Host("onnx_light_ort_host", request.param)
     with made.registered():
         yield made
 
@@ -104,8 +104,6 @@ def test_options_are_read(host: Host) -> None:
     assert session.run(None, {"x": np.array([1, -2], F32)})[0].tolist() == [0, 2]
     with pytest.raises(ort.InvalidArgument, match="option 'thread': must be one of threads, operators, mode, got '1'"):
         host.session(model, {"thread": "1"})
-    with pytest.raises(ort.NotImplemented, match="option 'mode': this version has no compile mode"):
-        host.session(model, {"mode": "compile"})
 
 
 def test_errors_name_the_node_and_the_rule(host: Host) -> None:

@@ -142,8 +142,8 @@ void Ep::ProposeGroups(const OrtGraph* graph, OrtEpGraphSupportInfo* support) co
   for (const auto& group : GroupNodes(api, nodes, is_wanted)) {
     const OrtNodeFusionOptions options{.ort_version_supported = kOldestApi,
                                        .drop_constant_initializers = !HasHiddenConstant(api, group)};
-    ThrowIfError(api, factory_->ep_api().EpGraphSupportInfo_AddNodesToFuse(support, group.data(), group.size(),
-                                                                           &options));
+    ThrowIfError(api,
+                 factory_->ep_api().EpGraphSupportInfo_AddNodesToFuse(support, group.data(), group.size(), &options));
   }
 }
 

@@ -10,7 +10,8 @@
 
 namespace ort_plugin {
 
-/// The provider in one session: it takes the nodes that there is a kernel for, one by one or, if it compiles, in groups.
+/// The provider in one session: it takes the nodes that there is a kernel for, one by one or, if it compiles, in
+/// groups.
 class Ep : public OrtEp {
  public:
   /// @param logger  of the session; lives as long as the provider

@@ -23,7 +23,8 @@ std::string Prefix() {
 }
 
 [[noreturn]] void Refuse(std::string_view name, const std::string& rule, std::string_view value) {
-  throw StatusError(ORT_INVALID_ARGUMENT, "option '" + std::string(name) + "': " + rule + ", got '" + std::string(value) + "'");
+  throw StatusError(ORT_INVALID_ARGUMENT,
+                    "option '" + std::string(name) + "': " + rule + ", got '" + std::string(value) + "'");
 }
 
 int ReadThreads(std::string_view name, std::string_view value) {

@@ -11,7 +11,7 @@ namespace ort_plugin {
 /// What a session tells the provider, in config entries `ep.onnxlightexecutionprovider.<name>`.
 struct EpOptions {
   int threads = 0;                  ///< most threads of the host that a kernel uses; 0: all of them
-  bool compiles = false;            ///< takes groups of nodes and runs each as one program, instead of node by node
+  bool compiles = true;             ///< takes groups of nodes and runs each as one program, instead of node by node
   std::set<std::string> operators;  ///< operators that may be taken; empty: every one that there is a kernel for
 };
 

@@ -98,8 +98,8 @@ const std::vector<SupportedOperator>& SupportedOperators() {
 const SupportedOperator* FindSupported(std::string_view domain, std::string_view op_type, int since_version) {
   const std::vector<SupportedOperator>& all = SupportedOperators();
   const Key key(domain, op_type, since_version);
-  const auto found = std::lower_bound(all.begin(), all.end(), key,
-                                      [](const SupportedOperator& one, const Key& wanted) { return KeyOf(one) < wanted; });
+  const auto found = std::lower_bound(
+      all.begin(), all.end(), key, [](const SupportedOperator& one, const Key& wanted) { return KeyOf(one) < wanted; });
   return found != all.end() && KeyOf(*found) == key ? &*found : nullptr;
 }
 

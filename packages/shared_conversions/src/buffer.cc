@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conversions/buffer.h"
 
+#include <sys/mman.h>
+
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -10,13 +13,38 @@
 #include "conversions/shape.h"
 
 namespace conversions {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLargeBuffer = 2 * kHugePage;
+
+/// Asks for huge pages in a large block: whoever walks through one is slowed down by the translation of addresses
+/// otherwise. Nothing depends on getting them.
+void AdviseHugePages(void* data, std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = (begin + bytes) / kPage * kPage;
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace
+
+void* AllocateBytes(std::size_t bytes) noexcept {
+  if (bytes > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
+  const bool is_large = bytes >= kLargeBuffer;
+  // Not aligned_alloc: it takes multiples of the alignment only, and a sanitizer would not see the real end.
+  void* data = nullptr;
+  if (posix_memalign(&data, is_large ? kHugePage : kBufferAlignment, bytes) != 0) return nullptr;
+  if (is_large) AdviseHugePages(data, bytes);
+  return data;
+}
 
 OwnedBuffer AllocateBuffer(std::size_t bytes) {
   if (bytes == 0) return {};
-  if (bytes > std::numeric_limits<std::size_t>::max() - kBufferAlignment) throw OutOfMemory(bytes);
-  // Not aligned_alloc: it takes multiples of the alignment only, and a sanitizer would not see the real end.
-  void* data = nullptr;
-  if (posix_memalign(&data, kBufferAlignment, bytes) != 0) throw OutOfMemory(bytes);
+  void* const data = AllocateBytes(bytes);
+  if (data == nullptr) throw OutOfMemory(bytes);
   return {data, bytes, std::shared_ptr<void>(data, std::free)};
 }
 

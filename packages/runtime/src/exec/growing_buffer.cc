@@ -36,7 +36,7 @@ void GrowingBuffer::Grow(std::size_t bytes, MemoryBudget* budget, const char* wh
   // The old block goes first: its content is not needed, and both together would double the peak.
   Free();
   if (budget != nullptr) budget->Charge(rounded, what);
-  data_ = std::aligned_alloc(kAlignment, rounded);
+  data_ = conversions::AllocateBytes(rounded);
   if (data_ == nullptr) {
     if (budget != nullptr) budget->Release(rounded);
     throw conversions::OutOfMemory(bytes);

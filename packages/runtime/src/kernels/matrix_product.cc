@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/weight_memory.h"
+
 namespace light {
 namespace {
 
@@ -35,7 +37,7 @@ void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int
     budget_->Charge(bytes, "packed weights");
     charged_ = bytes;
   }
-  buffer_ = conversions::AllocateBuffer(bytes);
+  buffer_ = AllocateWeights(bytes);
   for (int64_t i = 0; i < count; ++i)
     PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n),
                static_cast<float*>(buffer_.data) + i * size_);

@@ -27,7 +27,12 @@ struct OwnedBuffer {
 /// The alignment of every buffer that this project allocates, in bytes.
 inline constexpr std::size_t kBufferAlignment = 64;
 
-/// Allocates `bytes` aligned to kBufferAlignment. 0 bytes give a null pointer.
+/// Memory aligned to kBufferAlignment, to be freed with std::free; null if there is none. Large blocks may get huge
+/// pages.
+/// @param bytes  more than 0
+void* AllocateBytes(std::size_t bytes) noexcept;
+
+/// Allocates `bytes` as AllocateBytes does. 0 bytes give a null pointer.
 /// Throws std::bad_alloc.
 OwnedBuffer AllocateBuffer(std::size_t bytes);
 
