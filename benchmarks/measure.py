@@ -49,8 +49,8 @@ def options(ort: ModuleType, threads: int) -> Any:
     return settings
 
 
-def session(ort: ModuleType, name: str, threads: int, library: str | None = None) -> Any:
-    settings = options(ort, threads)
+def session(ort: ModuleType, name: str, threads: int, library: str | None = None, settings: Any = None) -> Any:
+    settings = settings or options(ort, threads)
     if library is not None:
         settings.register_custom_ops_library(library)
     return ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings, providers=[CPU])
@@ -102,8 +102,12 @@ def external_session(ort: ModuleType) -> float:
     return (time.perf_counter_ns() - start) / 1000
 
 
-def run_time(ort: ModuleType, name: str, threads: int, library: str | None = None) -> float:
-    live = session(ort, name, threads, library)
+def run_time(ort: ModuleType, name: str, threads: int, library: str | None = None, *, alone: bool = False) -> float:
+    """How long a run takes; `alone`: every node is a step of its own."""
+    settings = options(ort, threads)
+    if alone:
+        settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    live = session(ort, name, threads, library, settings)
     inputs = load_feeds(name)
     return repeat(lambda: live.run(None, inputs))
 
@@ -176,6 +180,12 @@ def partition(ort: ModuleType, what: str) -> float:
 
 
 def native_node(ort: ModuleType) -> float:
+    """What one more native node costs that runs by itself."""
+    return (run_time(ort, "relu_1000", 1, alone=True) - run_time(ort, "relu_1", 1, alone=True)) / 999
+
+
+def fused_node(ort: ModuleType) -> float:
+    """What one more node of an elementwise chain costs."""
     return (run_time(ort, "relu_1000", 1) - run_time(ort, "relu_1", 1)) / 999
 
 
@@ -203,6 +213,8 @@ def take(module: str, benchmark: str, threads: int) -> float:
         return dispatch(ort, int(benchmark.removeprefix("dispatch_")))
     if benchmark == "native_node":
         return native_node(ort)
+    if benchmark == "fused_node":
+        return fused_node(ort)
     if benchmark == "external_session":
         return external_session(ort)
     if benchmark == "external_memory":

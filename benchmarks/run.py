@@ -50,6 +50,7 @@ BENCHMARKS: dict[str, tuple[str, int]] = {
     "ep_dispatch_1": ("ep_dispatch_1", 1),
     "ep_dispatch_4": ("ep_dispatch_4", 1),
     "native_node": ("native_node", 1),
+    "fused_node": ("fused_node", 1),
     "external_1gib_session": ("external_session", 1),
     "external_1gib_memory": ("external_memory", 1),
     "partition_1": ("partition_1", 1),

@@ -119,6 +119,9 @@ class SessionOptions {
   void set_log_id(const std::string& id);
   /// Lets the custom ops of these options replace native kernels in the ONNX domain.
   void set_allow_onnx_domain_override(bool allow);
+  /// 0: every node is a step of its own. Anything else: nodes of our kernels may run together.
+  void set_graph_optimization_level(int level);
+  int graph_optimization_level() const;
   /// Lets onnx.reference run the nodes of standard operators that nothing else runs.
   void set_reference_fallback(bool allow);
   bool reference_fallback() const;

@@ -176,6 +176,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
   light::SessionConfig config;
   config.intra_op_threads = options.intra_op_threads;
   config.memory_limit_bytes = options.memory_limit_bytes;
+  config.fuse = options.graph_optimization_level > 0;
   config.schemas = &custom_ops_->schemas();
   config.sources.providers = providers_->AsSources();
   config.sources.broken_groups = options.broken_groups;

@@ -62,6 +62,16 @@ void SessionOptions::set_allow_onnx_domain_override(bool allow) {
   std::lock_guard lock(impl_->mutex);
   impl_->state.allow_onnx_override = allow;
 }
+void SessionOptions::set_graph_optimization_level(int level) {
+  CheckRange("graph_optimization_level", level >= 0, level);
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.graph_optimization_level = level;
+}
+int SessionOptions::graph_optimization_level() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.graph_optimization_level;
+}
+
 void SessionOptions::set_reference_fallback(bool allow) {
   std::lock_guard lock(impl_->mutex);
   impl_->state.reference_fallback = allow;

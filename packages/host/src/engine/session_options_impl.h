@@ -23,6 +23,7 @@ struct SessionOptionsState {
   std::vector<EpSelection> providers;                               ///< in the order in which they are asked
   int intra_op_threads = 0;
   std::size_t memory_limit_bytes = light::MemoryBudget::kUnlimited;
+  int graph_optimization_level = 99;
   int log_severity = -1;
   std::string log_id;
   bool allow_onnx_override = false;

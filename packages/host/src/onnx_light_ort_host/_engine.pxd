@@ -295,6 +295,8 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         int log_severity() except +RaiseHostError
         void set_log_id(const string& id) except +RaiseHostError
         void set_allow_onnx_domain_override(cbool allow) except +RaiseHostError
+        void set_graph_optimization_level(int level) except +RaiseHostError
+        int graph_optimization_level() except +RaiseHostError
         void set_reference_fallback(cbool allow) except +RaiseHostError
         cbool reference_fallback() except +RaiseHostError
         void set_broken_groups(BrokenGroups policy) except +RaiseHostError

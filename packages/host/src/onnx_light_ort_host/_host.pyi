@@ -33,6 +33,7 @@ def support_matrix() -> list[SupportRow]: ...
 class SessionOptions:
     intra_op_num_threads: int
     memory_limit_bytes: int | None
+    graph_optimization_level: int
     log_severity_level: int
     logid: str
     allow_onnx_domain_override: bool

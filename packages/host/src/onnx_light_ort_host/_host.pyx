@@ -36,7 +36,7 @@ from onnx_light_shared.array_interface cimport ArrayInterface, ArrayView, kArray
 from onnx_light_shared.element_type cimport ElementType
 from onnx_light_shared.shape cimport Extents, ShapeFromParts, Symbols, TensorSpec
 
-from onnx_light_ort_host.arguments import flag, integer
+from onnx_light_ort_host.arguments import flag, integer, one_of
 from onnx_light_ort_host.arguments import text as readable_text
 from onnx_light_ort_host.ep_devices import OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, Provider
 from onnx_light_ort_host.errors import BY_CODE, InvalidArgument, NotImplemented, OrtHostError

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GraphOptimizationLevel:
-    """Levels that scripts for ONNX Runtime set."""
+    """Whether nodes of our own kernels may run together: not at ``ORT_DISABLE_ALL``, at all other levels alike."""
 
     ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
@@ -81,9 +81,11 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
     reference_fallback : bool
         Runs nodes of standard operators that nothing else runs through ``onnx.reference``: right, and slow. Needs the
         package ``onnx`` (the extra ``reference``) when there is such a node. True by default.
-    inter_op_num_threads, log_verbosity_level, graph_optimization_level, execution_mode, execution_order : int
-        Accepted for scripts written for ONNX Runtime, without effect: nodes run one after another, and our rewrites
-        never change what a library sees.
+    graph_optimization_level : int
+        ``ORT_DISABLE_ALL`` runs every node by itself; every other level lets neighbouring nodes of our own kernels run
+        as one step. A library sees the model's nodes at every level. ``ORT_ENABLE_ALL`` by default.
+    inter_op_num_threads, log_verbosity_level, execution_mode, execution_order : int
+        Accepted for scripts written for ONNX Runtime, without effect: nodes run one after another.
     enable_cpu_mem_arena, enable_mem_pattern, enable_mem_reuse, use_per_session_threads : bool
         Accepted likewise, without effect.
     use_deterministic_compute : bool
@@ -108,7 +110,6 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
     enable_profiling = Option(no_profiling, False)
     execution_mode = Option(one_of(0, 1), ExecutionMode.ORT_SEQUENTIAL)
     execution_order = Option(one_of(0, 1, 2), ExecutionOrder.DEFAULT)
-    graph_optimization_level = Option(one_of(0, 1, 2, 3, 99), GraphOptimizationLevel.ORT_ENABLE_ALL)
     inter_op_num_threads = Option(integer_within(0, _host.MAX_THREADS), 0)
     log_verbosity_level = Option(integer_within(0, 2**31 - 1), 0)
     optimized_model_filepath = Option(no_saving, "")

@@ -75,6 +75,14 @@ cdef class SessionOptions:
         self.native.get().set_allow_onnx_domain_override(self.override)
 
     @property
+    def graph_optimization_level(self):
+        return self.native.get().graph_optimization_level()
+
+    @graph_optimization_level.setter
+    def graph_optimization_level(self, value):
+        self.native.get().set_graph_optimization_level(one_of(0, 1, 2, 3, 99)("graph_optimization_level", value))
+
+    @property
     def reference_fallback(self):
         return self.native.get().reference_fallback()
 

@@ -42,6 +42,7 @@ struct KernelRegistration {
   std::vector<MemoryType> output_memory;
   std::vector<std::pair<int, int>> may_inplace;  ///< (input, output): the output may overwrite the input, same extents
   std::vector<std::pair<int, int>> aliases;      ///< (input, output): the output is a view of the input (OutputView)
+  bool is_elementwise = false;                   ///< for float32 it makes an ElementwiseKernel (kernels/elementwise.h)
   EpilogueSupport epilogue = {};
   bool is_hosted = false;  ///< runs foreign code: idle workers stop spinning before it
   /// What the types do not tell: why the kernel does not implement this node, or "" if it does. Null: it always does.

@@ -12,6 +12,7 @@ namespace light {
 struct SessionConfig {
   int intra_op_threads = 0;  ///< 0: one per physical core
   std::size_t memory_limit_bytes = MemoryBudget::kUnlimited;
+  bool fuse = true;                    ///< see ProgramOptions
   const SchemaSet* schemas = nullptr;  ///< nullptr: OnnxSchemas(). Must outlive the session
   AssignmentSources sources;           ///< native == nullptr means NativeKernels(). Must outlive the session
   std::function<void(const std::string&)> warn;

@@ -20,9 +20,9 @@ std::optional<std::size_t> StaticBytes(const ValueType& type) {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const Assignment& assignment, std::vector<Step>& steps,
+  Planner(const Graph& graph, std::span<const KernelRegistration* const> registrations, std::vector<Step>& steps,
           const std::vector<bool>& is_constant)
-      : graph_(graph), assignment_(assignment), steps_(steps) {
+      : graph_(graph), registrations_(registrations), steps_(steps) {
     const std::size_t count = graph.values().size();
     plan_.placements.resize(count);
     root_.resize(count);
@@ -64,14 +64,10 @@ class Planner {
     }
   }
 
-  const KernelRegistration* RegistrationOf(const Step& step) const {
-    if (step.partition >= 0) return nullptr;
-    return &assignment_.nodes[step.node].entry->registration;
-  }
-
   void FindViews() {
-    for (const Step& step : steps_) {
-      const KernelRegistration* registration = RegistrationOf(step);
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      const Step& step = steps_[s];
+      const KernelRegistration* registration = registrations_[s];
       if (registration == nullptr) continue;
       for (const auto& [input, output] : registration->aliases) {
         const ValueId from = At(step.inputs, input);
@@ -125,7 +121,7 @@ class Planner {
 
   /// Lets output `id` overwrite an input that dies here, if the kernel may and the sizes are known to be equal.
   bool TakeOver(const Step& step, uint32_t s, ValueId id) {
-    const KernelRegistration* registration = RegistrationOf(step);
+    const KernelRegistration* registration = registrations_[s];
     const auto bytes = StaticBytes(graph_.value(id).type);
     if (registration == nullptr || !bytes) return false;
     for (const auto& [input, output] : registration->may_inplace) {
@@ -177,7 +173,7 @@ class Planner {
   }
 
   const Graph& graph_;
-  const Assignment& assignment_;
+  std::span<const KernelRegistration* const> registrations_;  // by step
   std::vector<Step>& steps_;
   BufferPlan plan_;
   std::vector<ValueId> root_;       // of a view: the value whose memory it is
@@ -189,9 +185,9 @@ class Planner {
 
 }  // namespace
 
-BufferPlan PlanBuffers(const Graph& graph, const Assignment& assignment, std::vector<Step>& steps,
-                       const std::vector<bool>& is_constant) {
-  return Planner(graph, assignment, steps, is_constant).Run();
+BufferPlan PlanBuffers(const Graph& graph, std::span<const KernelRegistration* const> registrations,
+                       std::vector<Step>& steps, const std::vector<bool>& is_constant) {
+  return Planner(graph, registrations, steps, is_constant).Run();
 }
 
 }  // namespace light

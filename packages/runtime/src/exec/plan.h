@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "light/assignment.h"
@@ -10,10 +11,10 @@
 
 namespace light {
 
-/// One step of a Program: a node, or a partition.
+/// One step of a Program: a node, several that are fused, or a partition.
 struct Step {
   std::unique_ptr<KernelBase> kernel;
-  NodeId node = kNoNode;  ///< of a partition its first node
+  NodeId node = kNoNode;  ///< of a partition its first node, of fused ones the one that they count as
   int partition = -1;
   bool is_hosted = false;
   bool makes_text = false;  ///< has an output of strings whose text nobody has charged when the kernel returns
@@ -54,8 +55,9 @@ struct BufferPlan {
 };
 
 /// Colours the values into slots by lifetime alone. Known sizes only choose among free slots, so the plan holds for
-/// any shapes. `is_constant[value]` marks what is known before a run. Fills Step::releases.
-BufferPlan PlanBuffers(const Graph& graph, const Assignment& assignment, std::vector<Step>& steps,
-                       const std::vector<bool>& is_constant);
+/// any shapes. `registrations` (by step) say what may share memory; nullptr: nothing. `is_constant[value]` marks what
+/// is known before a run. Fills Step::releases.
+BufferPlan PlanBuffers(const Graph& graph, std::span<const KernelRegistration* const> registrations,
+                       std::vector<Step>& steps, const std::vector<bool>& is_constant);
 
 }  // namespace light

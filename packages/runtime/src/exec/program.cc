@@ -1,181 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "light/program.h"
 
-#include <algorithm>
 #include <limits>
 #include <mutex>
-#include <new>
 
-#include "conversions/out_of_memory.h"
-#include "exec/fold.h"
 #include "exec/frame.h"
 #include "exec/plan.h"
+#include "exec/step_builder.h"
 #include "exec/step_context.h"
-#include "exec/units.h"
+#include "exec/step_error.h"
 #include "light/error.h"
 
 namespace light {
-namespace {
-
-/// A partition is one kernel with many nodes behind it.
-class PartitionKernel final : public KernelBase {
- public:
-  explicit PartitionKernel(Partition& partition) : partition_(partition) {}
-  void Run(RuntimeContext& context) override { partition_.Run(context); }
-
- private:
-  Partition& partition_;
-};
-
-std::string StepLabel(const Graph& graph, const Assignment& assignment, const Step& step) {
-  if (step.partition < 0) return "node " + graph.node(step.node).Label();
-  const AssignedPartition& part = assignment.partitions[static_cast<std::size_t>(step.partition)];
-  return "partition '" + part.shape.proposal.name + "' of " + part.provider;
-}
-
-/// Rethrows the exception in flight with the step in front of its message, its code kept.
-[[noreturn]] void RethrowFrom(const std::string& label) {
-  try {
-    throw;
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    if (message.find(label) != std::string::npos) throw;  // it says already where it was
-    throw Error(error.code(), label + ": " + message, error.foreign_code());
-  } catch (const conversions::OutOfMemory& error) {
-    throw Error(ErrorCode::kRuntimeException, label + ": " + error.what());
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kRuntimeException, label + ": out of memory");
-  } catch (const std::exception& error) {
-    throw Error(ErrorCode::kRuntimeException, label + ": " + error.what());
-  }
-}
-
-void FillTypes(const Graph& graph, Step& step) {
-  // Trailing outputs that the node leaves out count too: a kernel may compute them all the same.
-  std::size_t count = step.outputs.size();
-  if (step.partition < 0) count = std::max(count, graph.node(step.node).schema->outputs.size());
-  step.output_types.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const ValueId id = i < step.outputs.size() ? step.outputs[i] : kNoValue;
-    ElementType type = ElementType::kUndefined;
-    if (id != kNoValue) {
-      type = graph.value(id).type.element;
-    } else if (step.partition < 0) {
-      // An omitted output that the kernel computes all the same takes the type that a sibling or the schema fixes.
-      const Node& node = graph.node(step.node);
-      const FormalParameter* formal = node.schema->OutputFormal(i);
-      if (formal != nullptr && formal->type_parameter >= 0) {
-        const auto& parameter = node.schema->type_parameters[static_cast<std::size_t>(formal->type_parameter)];
-        type = parameter.allowed.Single().element;
-        for (std::size_t k = 0; k < node.inputs.size() && type == ElementType::kUndefined; ++k) {
-          const FormalParameter* input = node.schema->InputFormal(k);
-          if (node.inputs[k] != kNoValue && input != nullptr && input->type_parameter == formal->type_parameter) {
-            type = graph.value(node.inputs[k]).type.element;
-          }
-        }
-      }
-    }
-    step.output_types.push_back(type);
-    // A hosted kernel's host charges what it makes.
-    step.makes_text |= type == ElementType::kString && id != kNoValue && !step.is_hosted;
-  }
-}
-
-}  // namespace
-
 struct Program::Impl {
   std::shared_ptr<const Graph> graph;
   Assignment assignment;  // before steps: a partition outlives the kernel that refers to it
   ConstantTable constants;
-  std::vector<std::vector<std::unique_ptr<Program>>> bodies;  // by NodeId
+  StepBuilder::Bodies bodies;
   std::vector<Step> steps;
   BufferPlan plan;
   MemoryBudget* budget = nullptr;
   std::mutex mutex;
   std::vector<std::unique_ptr<Frame>> idle;
 
-  void MakeSteps();
-  void LowerBodies(const Node& node);
   std::unique_ptr<Frame> TakeFrame();
   void GiveBack(std::unique_ptr<Frame> frame);
   void Bind(Frame& frame, BoundaryIo& boundary) const;
   void CopyOutputs(Frame& frame, BoundaryIo& boundary) const;
 };
-
-void Program::Impl::LowerBodies(const Node& node) {
-  auto& assigned = assignment.bodies[node.id];
-  for (std::size_t i = 0; i < assigned.size(); ++i) {
-    const auto& body = node.subgraphs[i].graph;
-    ProgramOptions options;
-    options.budget = budget;
-    for (const ValueId id : body->captures()) options.captured.push_back(constants[body->value(id).outer]);
-    bodies[node.id].push_back(Lower(body, std::move(assigned[i]), options));
-  }
-  assigned.clear();
-}
-
-void Program::Impl::MakeSteps() {
-  bodies.resize(graph->nodes().size());
-  std::vector<uint32_t> unit_of(graph->nodes().size());
-  std::vector<NodeId> first_of;
-  std::vector<uint32_t> unit_of_partition(assignment.partitions.size(), ~uint32_t{0});
-  for (const Node& node : graph->nodes()) {
-    const int partition = assignment.nodes[node.id].partition;
-    uint32_t unit = static_cast<uint32_t>(first_of.size());
-    if (partition >= 0) {
-      uint32_t& known = unit_of_partition[static_cast<std::size_t>(partition)];
-      if (known != ~uint32_t{0}) {
-        unit_of[node.id] = known;
-        continue;
-      }
-      known = unit;
-    }
-    unit_of[node.id] = unit;
-    first_of.push_back(node.id);
-  }
-  const bool grouped = !assignment.partitions.empty();
-  const auto order =
-      grouped ? OrderUnits(*graph, unit_of, static_cast<uint32_t>(first_of.size())) : std::vector<uint32_t>{};
-  steps.reserve(first_of.size());
-  for (std::size_t i = 0; i < first_of.size(); ++i) {
-    const Node& node = graph->node(first_of[grouped ? order[i] : i]);
-    Step step;
-    step.node = node.id;
-    step.partition = assignment.nodes[node.id].partition;
-    if (step.partition >= 0) {
-      AssignedPartition& part = assignment.partitions[static_cast<std::size_t>(step.partition)];
-      step.inputs = part.shape.inputs;
-      step.outputs = part.shape.outputs;
-      step.is_hosted = true;
-      FillTypes(*graph, step);
-      try {
-        part.partition->Prepare(budget);
-      } catch (const std::exception&) {
-        RethrowFrom(StepLabel(*graph, assignment, step));
-      }
-      step.kernel = std::make_unique<PartitionKernel>(*part.partition);
-      steps.push_back(std::move(step));
-      continue;
-    }
-    const KernelEntry& entry = *assignment.nodes[node.id].entry;
-    step.inputs = node.inputs;
-    step.outputs = node.outputs;
-    step.captures = node.captures;
-    step.is_hosted = entry.registration.is_hosted;
-    FillTypes(*graph, step);
-    try {
-      LowerBodies(node);
-      step.kernel = entry.make(KernelInfo(*graph, node, budget, &constants, bodies[node.id]));
-    } catch (const std::exception&) {
-      RethrowFrom("node " + node.Label());
-    }
-    if (FoldStep(*graph, entry.registration, step, constants)) {
-      assignment.nodes[node.id].reason += "; computed at preparation";
-      continue;
-    }
-    steps.push_back(std::move(step));
-  }
-}
 
 std::unique_ptr<Frame> Program::Impl::TakeFrame() {
   {
@@ -246,11 +98,12 @@ std::unique_ptr<Program> Program::Lower(std::shared_ptr<const Graph> graph, Assi
   }
   const auto& captures = impl->graph->captures();
   for (std::size_t i = 0; i < options.captured.size(); ++i) impl->constants[captures[i]] = options.captured[i];
-  impl->MakeSteps();
+  StepBuilder builder(*impl->graph, impl->assignment, impl->constants, impl->bodies, options);
+  impl->steps = builder.Build();
   for (const ValueId id : defaults) impl->constants[id] = std::make_shared<Value>(Tensor(*values[id].initializer));
   std::vector<bool> is_constant(values.size());
   for (ValueId id = 0; id < values.size(); ++id) is_constant[id] = impl->constants[id] != nullptr;
-  impl->plan = PlanBuffers(*impl->graph, impl->assignment, impl->steps, is_constant);
+  impl->plan = PlanBuffers(*impl->graph, builder.registrations(), impl->steps, is_constant);
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 

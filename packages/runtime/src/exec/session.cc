@@ -75,7 +75,10 @@ Session::Session(ModelDef model, const SessionConfig& config) : budget_(config.m
   if (sources.native == nullptr) sources.native = &NativeKernels();
   if (!sources.warn) sources.warn = config.warn;
   Assignment assignment = AssignNodes(*graph, sources);
-  program_ = Program::Lower(std::move(graph), std::move(assignment), {&budget_});
+  ProgramOptions options;
+  options.budget = &budget_;
+  options.fuse = config.fuse;
+  program_ = Program::Lower(std::move(graph), std::move(assignment), options);
   pool_ = AcquirePool(config.intra_op_threads);
 }
 

@@ -193,6 +193,7 @@ std::unique_ptr<KernelBase> MakeGelu(const KernelInfo& info) {
 void RegisterActivation(KernelRegistry& registry) {
   KernelRegistration gelu = Registration("Gelu", 20, 20, {{"T", SetOf(FloatTypes{})}});
   gelu.may_inplace = {{0, 0}};
+  gelu.is_elementwise = true;
   registry.RegisterKernelFn(gelu, MakeGelu);
   RegisterUnaryKernel<CeluOp>(registry, "Celu", "X", 12, 28, FloatTypes{});
   RegisterUnaryKernel<EluOp>(registry, "Elu", "X", 1, 22, FloatTypes{});

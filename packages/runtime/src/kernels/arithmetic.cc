@@ -59,6 +59,7 @@ template <class Op>
 void Register(KernelRegistry& registry, const char* op_type) {
   KernelRegistration registration = Registration(op_type, 1, 14, {{"T", SetOf(NumberTypes{})}});
   registration.may_inplace = {{0, 0}, {1, 0}};
+  registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
     return WithType(NumberTypes{}, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       using T = typename decltype(tag)::type;

@@ -7,6 +7,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/element.h"
+#include "kernels/elementwise.h"
 #include "kernels/simd_dispatch.h"
 
 namespace light {
@@ -96,13 +97,23 @@ enum class BinaryAlignment : uint8_t {
 };
 
 /// A node with two inputs that broadcast.
-class BinaryKernel final : public KernelBase {
+class BinaryKernel final : public ElementwiseKernel {
  public:
   BinaryKernel(const KernelInfo& info, const BinaryLoops& loops, BinaryAlignment alignment);
   /// With the usual alignment of the node's version.
   BinaryKernel(const KernelInfo& info, const BinaryLoops& loops)
       : BinaryKernel(info, loops, info.since_version() < 7 ? BinaryAlignment::kAttributes : BinaryAlignment::kMutual) {}
   void Run(RuntimeContext& context) override;
+  void MapTile(const TileOperand* operands, float* y, int64_t n) const override {
+    (!operands[0].advances  ? loops_.scalar_left
+     : operands[1].advances ? loops_.both
+                            : loops_.scalar_right)(operands[0].data, operands[1].data, y, n);
+  }
+  std::size_t tile_inputs() const noexcept override {
+    return alignment_ == BinaryAlignment::kMutual || alignment_ == BinaryAlignment::kToFirst ? 2 : 0;
+  }
+  bool keeps_first() const noexcept override { return alignment_ == BinaryAlignment::kToFirst; }
+  double tile_cost() const noexcept override { return loops_.cost; }
 
  private:
   Dims Aligned(const Dims& a, const Dims& b) const;

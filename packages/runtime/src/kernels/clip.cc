@@ -22,9 +22,9 @@ std::pair<ComputeType<T>, ComputeType<T>> Limits() {
 
 /// The smaller of max and of the larger of min and the element: where min is above max, max.
 template <class T>
-class Clip final : public KernelBase {
+class Clip final : public std::conditional_t<std::is_same_v<T, float>, ElementwiseKernel, KernelBase> {
  public:
-  explicit Clip(const KernelInfo& info) : from_inputs_(info.since_version() >= 11) {
+  explicit Clip(const KernelInfo& info) : from_inputs_(info.since_version() >= 11), input_count_(info.input_count()) {
     std::tie(low_, high_) = Limits<T>();
     if (from_inputs_) return;
     if constexpr (std::is_same_v<C, float> || std::is_same_v<C, double>) {
@@ -41,19 +41,33 @@ class Clip final : public KernelBase {
     T* y = context.Output(0, input.dims()).template Data<T>();
     context.ParallelFor(input.element_count(), kIsSmallFloat<T> ? 2 : 0.4, [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<T, float>) {
-        for (int64_t i = begin; i < end; i += kUnaryBlock) {
-          const auto n = static_cast<std::size_t>(std::min(kUnaryBlock, end - i));
-          Simd().max_scalar(x + i, &low, y + i, n);
-          Simd().min_scalar(y + i, &high, y + i, n);
-        }
+        Map(x + begin, low, high, y + begin, end - begin);
       } else {
         for (int64_t i = begin; i < end; ++i) y[i] = T(Smaller(Larger(static_cast<C>(x[i]), low), high));
       }
     });
   }
 
+  // ElementwiseKernel, where it is the base. The bounds are scalars.
+  void MapTile(const TileOperand* operands, float* y, int64_t n) const {
+    const auto bound = [&](std::size_t i, float fallback) {
+      return from_inputs_ && i < input_count_ && operands[i].data ? *operands[i].data : fallback;
+    };
+    if constexpr (std::is_same_v<T, float>) Map(operands[0].data, bound(1, low_), bound(2, high_), y, n);
+  }
+  std::size_t tile_inputs() const noexcept { return 1; }
+  double tile_cost() const noexcept { return 0.4; }
+
  private:
   using C = ComputeType<T>;
+
+  static void Map(const float* x, float low, float high, float* y, int64_t count) {
+    for (int64_t i = 0; i < count; i += kUnaryBlock) {
+      const auto n = static_cast<std::size_t>(std::min(kUnaryBlock, count - i));
+      Simd().max_scalar(x + i, &low, y + i, n);
+      Simd().min_scalar(y + i, &high, y + i, n);
+    }
+  }
 
   static C Bound(RuntimeContext& context, std::size_t i, std::string_view name, C fallback) {
     const Tensor* bound = context.Input(i);
@@ -63,6 +77,7 @@ class Clip final : public KernelBase {
   }
 
   bool from_inputs_;
+  std::size_t input_count_;
   C low_;
   C high_;
 };
@@ -72,6 +87,7 @@ class Clip final : public KernelBase {
 void RegisterClip(KernelRegistry& registry) {
   KernelRegistration registration = Registration("Clip", 1, 13, {{"T", SetOf(NumberTypes{})}});
   registration.may_inplace = {{0, 0}};
+  registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
     return WithType(NumberTypes{}, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       return std::make_unique<Clip<typename decltype(tag)::type>>(info);

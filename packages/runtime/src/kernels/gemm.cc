@@ -5,6 +5,7 @@
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/broadcast.h"
+#include "kernels/epilogue.h"
 #include "kernels/families.h"
 #include "kernels/matrix_product.h"
 #include "kernels/scratch.h"
@@ -19,7 +20,8 @@ class Gemm final : public KernelBase {
         beta_(info.Float("beta", 1)),
         a_transposed_(info.Int("transA", 0) != 0),
         b_transposed_(info.Int("transB", 0) != 0),
-        c_broadcasts_(info.since_version() >= 7 || info.Int("broadcast", 0) != 0) {
+        c_broadcasts_(info.since_version() >= 7 || info.Int("broadcast", 0) != 0),
+        epilogue_(info.epilogue()) {
     const Tensor* b = info.ConstantInput(1);
     if (!b || b->type() != ElementType::kFloat || b->rank() != 2 || b->element_count() == 0) return;
     const int64_t k = b->dim(b_transposed_ ? 1 : 0), n = b->dim(b_transposed_ ? 0 : 1);
@@ -46,16 +48,17 @@ class Gemm final : public KernelBase {
     if (c) CheckBias(*c, extents);
     Tensor& y = context.Output(0, extents);
     if (y.element_count() == 0) return;
+    const EpilogueArguments epilogue = Resolve(epilogue_, context);
     WithType(MatrixTypes{}, a.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (std::is_same_v<T, float>) {
-        Float(context, a.Data<T>(), b.Data<T>(), c ? c->Data<T>() : nullptr, c, m, n, k, y.Data<T>());
+        Float(context, a.Data<T>(), b.Data<T>(), c ? c->Data<T>() : nullptr, c, m, n, k, epilogue, y.Data<T>());
       } else if constexpr (kIsSmallFloat<T>) {
         const float* left = WidenForRun(context, a.Data<T>(), a.element_count());
         const float* right = WidenForRun(context, b.Data<T>(), b.element_count());
         const float* bias = c ? WidenForRun(context, c->Data<T>(), c->element_count()) : nullptr;
         auto* wide = Scratch<float>(context, m * n);
-        Float(context, left, right, bias, c, m, n, k, wide);
+        Float(context, left, right, bias, c, m, n, k, {}, wide);
         NarrowTo(context, wide, m * n, y.Data<T>());
       } else {
         MultiplyPlain<T>(context, Left(a.Data<T>(), m, k), Right(b.Data<T>(), k, n), m, n, k, y.Data<T>());
@@ -91,7 +94,7 @@ class Gemm final : public KernelBase {
 
   // `bias` holds the elements of `c` as floats.
   void Float(RuntimeContext& context, const float* a, const float* b, const float* bias, const Tensor* c, int64_t m,
-             int64_t n, int64_t k, float* y) const {
+             int64_t n, int64_t k, const EpilogueArguments& epilogue, float* y) const {
     const bool per_column = c && beta_ == 1 && c->element_count() == n && c->rank() > 0 && c->dim(c->rank() - 1) == n;
     if (c && !per_column) {
       const int64_t extents[] = {m, n};
@@ -119,7 +122,8 @@ class Gemm final : public KernelBase {
                             per_column ? bias : nullptr,
                             nullptr,
                             c && !per_column,
-                            false};
+                            epilogue.relu,
+                            epilogue.residual};
     });
   }
 
@@ -160,13 +164,16 @@ class Gemm final : public KernelBase {
 
   float alpha_, beta_;
   bool a_transposed_, b_transposed_, c_broadcasts_;
+  Epilogue epilogue_;
   PackedMatrices packed_;
 };
 
 }  // namespace
 
 void RegisterGemm(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("Gemm", 1, 13, {{"T", SetOf(MatrixTypes{})}}), MakeKernel<Gemm>);
+  KernelRegistration registration = Registration("Gemm", 1, 13, {{"T", SetOf(MatrixTypes{})}});
+  registration.epilogue = {.residual = true, .relu = true};
+  registry.RegisterKernelFn(registration, MakeKernel<Gemm>);
 }
 
 }  // namespace light

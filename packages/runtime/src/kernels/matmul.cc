@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/growing_buffer.h"
 #include "kernels/arguments.h"
+#include "kernels/epilogue.h"
 #include "kernels/families.h"
 #include "kernels/matmul_shapes.h"
 #include "kernels/matrix_product.h"
@@ -11,7 +12,7 @@ namespace {
 
 class MatMul final : public KernelBase {
  public:
-  explicit MatMul(const KernelInfo& info) {
+  explicit MatMul(const KernelInfo& info) : epilogue_(info.epilogue()) {
     const Tensor* b = info.ConstantInput(1);
     if (!b || b->rank() == 0 || b->element_count() == 0) return;
     const bool vector = b->rank() == 1;
@@ -46,14 +47,15 @@ class MatMul final : public KernelBase {
     Tensor& y = context.Output(0, shapes.out);
     if (y.element_count() == 0) return;
     if (a.type() == ElementType::kFloat)
-      return Float(context, shapes, a.Data<float>(), packed_.empty() ? b.Data<float>() : nullptr, y.Data<float>());
+      return Float(context, shapes, a.Data<float>(), packed_.empty() ? b.Data<float>() : nullptr,
+                   Resolve(epilogue_, context), y.Data<float>());
     WithType(MatrixTypes{}, a.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (kIsSmallFloat<T>) {
         const float* left = WidenForRun(context, a.Data<T>(), a.element_count());
         const float* right = packed_.empty() ? WidenForRun(context, b.Data<T>(), b.element_count()) : nullptr;
         auto* wide = Scratch<float>(context, y.element_count());
-        Float(context, shapes, left, right, wide);
+        Float(context, shapes, left, right, {}, wide);
         NarrowTo(context, wide, y.element_count(), y.Data<T>());
       } else if constexpr (!std::is_same_v<T, float>) {
         Plain(context, shapes, a.Data<T>(), b.Data<T>(), y.Data<T>());
@@ -63,7 +65,8 @@ class MatMul final : public KernelBase {
 
  private:
   // `b` is null when the constant was packed.
-  void Float(RuntimeContext& context, MatMulShapes& s, const float* a, const float* b, float* y) const {
+  void Float(RuntimeContext& context, MatMulShapes& s, const float* a, const float* b,
+             const EpilogueArguments& epilogue, float* y) const {
     const int64_t b_count = s.b_count();
     int64_t count = s.count();
     if (b_count == 1 && count == s.a_count()) {
@@ -73,7 +76,9 @@ class MatMul final : public KernelBase {
     const int64_t* pairs = count > 1 ? s.Pairs(context) : nullptr;
     const auto left = [&](int64_t i) { return a + (pairs ? pairs[2 * i] : 0) * s.m * s.k; };
     const auto right = [&](int64_t i) { return pairs ? pairs[2 * i + 1] : 0; };
-    if (b && s.m <= 2) return ByRows(context, s, count, left, [&](int64_t i) { return b + right(i) * s.k * s.n; }, y);
+    if (b && s.m <= 2) {
+      return ByRows(context, s, count, left, [&](int64_t i) { return b + right(i) * s.k * s.n; }, epilogue, y);
+    }
     const float* packed = b ? PackForRun(context, {b, s.n, 1}, s.k * s.n, b_count, s.k, s.n) : packed_.matrix(0);
     const int64_t size = PackedSize(s.k, s.n);
     RunProducts(context, count, s.m, [&](int64_t i) {
@@ -86,16 +91,18 @@ class MatMul final : public KernelBase {
                             static_cast<std::size_t>(s.n),
                             static_cast<std::size_t>(s.k),
                             1.f,
-                            nullptr,
+                            epilogue.bias,
                             nullptr,
                             false,
-                            false};
+                            epilogue.relu,
+                            epilogue.residual ? epilogue.residual + i * s.m * s.n : nullptr};
     });
   }
 
   // A right side that is used for a row or two is not worth packing: its rows are added up, scaled.
   template <class Left, class Right>
-  static void ByRows(RuntimeContext& context, const MatMulShapes& s, int64_t count, Left left, Right right, float* y) {
+  static void ByRows(RuntimeContext& context, const MatMulShapes& s, int64_t count, Left left, Right right,
+                     const EpilogueArguments& epilogue, float* y) {
     constexpr int64_t kBlock = 512;
     const simd::SimdTable& simd = Simd();
     const int64_t blocks = (s.n + kBlock - 1) / kBlock;
@@ -107,9 +114,13 @@ class MatMul final : public KernelBase {
         const auto width = static_cast<std::size_t>(std::min(kBlock, s.n - first));
         const float* factors = left(i) + row * s.k;
         const float* lines = right(i) + first;
-        float* out = y + (i * s.m + row) * s.n + first;
+        const int64_t at = (i * s.m + row) * s.n + first;
+        float* out = y + at;
         std::fill_n(out, width, 0.f);
         for (int64_t k = 0; k < s.k; ++k) simd.axpy(factors[k], lines + k * s.n, out, width);
+        if (epilogue.bias) simd.add(out, epilogue.bias + first, out, width);
+        if (epilogue.residual) simd.add(out, epilogue.residual + at, out, width);
+        if (epilogue.relu) simd.relu(out, out, width);
       }
     });
   }
@@ -123,13 +134,16 @@ class MatMul final : public KernelBase {
                        s.n, s.k, y + i * s.m * s.n);
   }
 
+  Epilogue epilogue_;
   PackedMatrices packed_;
 };
 
 }  // namespace
 
 void RegisterMatMul(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("MatMul", 1, 13, {{"T", SetOf(MatrixTypes{})}}), MakeKernel<MatMul>);
+  KernelRegistration registration = Registration("MatMul", 1, 13, {{"T", SetOf(MatrixTypes{})}});
+  registration.epilogue = {.bias = true, .residual = true, .relu = true};
+  registry.RegisterKernelFn(registration, MakeKernel<MatMul>);
 }
 
 }  // namespace light

@@ -62,6 +62,7 @@ void RegisterPow(KernelRegistry& registry) {
   KernelRegistration registration =
       Registration("Pow", 1, 15, {{"T", SetOf(BaseTypes{})}, {"T1", SetOf(NumberTypes{})}});
   registration.may_inplace = {{0, 0}};
+  registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
     return WithType(BaseTypes{}, info.InputElement(0), [&](auto base) {
       return WithType(NumberTypes{}, info.InputElement(1), [&](auto exponent) -> std::unique_ptr<KernelBase> {

@@ -22,6 +22,7 @@ using Types = MatrixTypes;
 void RegisterPRelu(KernelRegistry& registry) {
   KernelRegistration registration = Registration("PRelu", 1, 16, {{"T", SetOf(Types{})}});
   registration.may_inplace = {{0, 0}};
+  registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
     // Before version 7 a vector has one slope per channel.
     return MakeBinaryKernel<PReluOp>(info, Types{}, 0.5,

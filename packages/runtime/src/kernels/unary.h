@@ -6,6 +6,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/element.h"
+#include "kernels/elementwise.h"
 #include "kernels/simd_dispatch.h"
 
 namespace light {
@@ -18,7 +19,7 @@ inline constexpr int64_t kUnaryBlock = 512;
 /// (kSimd), or maps at most kUnaryBlock floats with several of them (MapFloats), does so wherever it computes in float.
 /// kCost is in nanoseconds per element.
 template <class Op, class T>
-class UnaryKernel final : public KernelBase {
+class UnaryKernel final : public std::conditional_t<std::is_same_v<T, float>, ElementwiseKernel, KernelBase> {
  public:
   explicit UnaryKernel(const KernelInfo& info) : op_(MakeOp(info)) {}
 
@@ -30,10 +31,18 @@ class UnaryKernel final : public KernelBase {
                         [&](int64_t begin, int64_t end) { Loop(x + begin, y + begin, end - begin); });
   }
 
+  // ElementwiseKernel, where it is the base. Of another result than floats there is no tile.
+  void MapTile(const TileOperand* operands, float* y, int64_t n) const {
+    if constexpr (kIsTiled) Loop(operands[0].data, y, n);
+  }
+  std::size_t tile_inputs() const noexcept { return kIsTiled ? 1 : 0; }
+  double tile_cost() const noexcept { return kCost; }
+
  private:
   using C = ComputeType<T>;
   using Applied = decltype(std::declval<const Op&>().Apply(C{}));
   using R = std::conditional_t<std::is_same_v<Applied, C>, T, Applied>;
+  static constexpr bool kIsTiled = std::is_same_v<T, float> && std::is_same_v<R, float>;
   static constexpr bool kHasSimd = requires { Op::kSimd; } || requires(const Op& op, const float* x, float* y) {
     op.MapFloats(x, y, std::size_t{});
   };
@@ -84,6 +93,7 @@ void RegisterUnaryKernel(KernelRegistry& registry, const char* op_type, const ch
                          Types types) {
   KernelRegistration registration = Registration(op_type, since, until, {{input, SetOf(types)}});
   registration.may_inplace = {{0, 0}};
+  registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [types](const KernelInfo& info) {
     return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       return std::make_unique<UnaryKernel<Op, typename decltype(tag)::type>>(info);

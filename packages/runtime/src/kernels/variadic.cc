@@ -43,9 +43,10 @@ struct MeanOp : SumOp {};
 /// Combines the first two inputs, and then the result with one input after the other. 16-bit floats are combined in
 /// float, in scratch memory if that takes more than one step.
 template <class Op, class T>
-class VariadicKernel final : public KernelBase {
+class VariadicKernel final : public std::conditional_t<std::is_same_v<T, float>, ElementwiseKernel, KernelBase> {
  public:
-  explicit VariadicKernel(const KernelInfo& info) : broadcasts_(info.since_version() >= 8) {}
+  explicit VariadicKernel(const KernelInfo& info)
+      : broadcasts_(info.since_version() >= 8), input_count_(info.input_count()) {}
 
   void Run(RuntimeContext& context) override {
     const std::size_t count = context.input_count();
@@ -77,6 +78,17 @@ class VariadicKernel final : public KernelBase {
                           [&](int64_t begin, int64_t end) { Divide(sum, y, begin, end, kIsMean ? count : 1); });
     }
   }
+
+  // ElementwiseKernel, where it is the base.
+  void MapTile(const TileOperand* operands, float* y, int64_t n) const {
+    if constexpr (std::is_same_v<T, float>) {
+      CombineTile(operands[0], operands[1], y, n);
+      for (std::size_t i = 2; i < input_count_; ++i) CombineTile({y, true}, operands[i], y, n);
+      if constexpr (kIsMean) Divide(y, y, 0, n, input_count_);
+    }
+  }
+  std::size_t tile_inputs() const noexcept { return broadcasts_ && input_count_ > 1 ? input_count_ : 0; }
+  double tile_cost() const noexcept { return 0.4 * static_cast<double>(input_count_); }
 
  private:
   using C = ComputeType<T>;
@@ -119,13 +131,24 @@ class VariadicKernel final : public KernelBase {
     });
   }
 
+  /// y = Op(a, b), where y may be a.
+  static void CombineTile(const TileOperand& a, const TileOperand& b, float* y, int64_t n) {
+    const BinaryLoops loops = LoopsFor<Op, float, float, float>(0);
+    if (a.advances || b.advances)
+      return (!a.advances ? loops.scalar_left : b.advances ? loops.both : loops.scalar_right)(a.data, b.data, y, n);
+    loops.both(a.data, b.data, y, 1);  // a later input brings the extents
+    std::fill_n(y + 1, n - 1, y[0]);
+  }
+
   bool broadcasts_;
+  std::size_t input_count_;
 };
 
 template <class Op, class Types>
 void Register(KernelRegistry& registry, const char* op_type, Types types) {
   KernelRegistration registration = Registration(op_type, 1, 13, {{"T", SetOf(types)}});
   registration.may_inplace = {{0, 0}, {1, 0}};
+  registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [types](const KernelInfo& info) {
     return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       return std::make_unique<VariadicKernel<Op, typename decltype(tag)::type>>(info);

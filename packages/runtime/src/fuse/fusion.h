@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/fold.h"
+#include "kernels/epilogue.h"
+#include "light/assignment.h"
+
+namespace light {
+
+/// Nodes of one graph that run as one step.
+struct Fusion {
+  enum class Kind : uint8_t {
+    kProduct,      ///< the first node does what the others do to its result as its epilogue
+    kElementwise,  ///< all are elementwise, and walk tiles together
+  };
+  Kind kind;
+  std::vector<NodeId> nodes;  ///< in an order in which they can run
+  Epilogue epilogue;
+  std::vector<ValueId> inputs;  ///< of a product first those of its node, then those of the epilogue
+  std::vector<ValueId> outputs;
+
+  /// The node that the step counts as: the product, or the last one.
+  NodeId lead() const noexcept { return kind == Kind::kProduct ? nodes.front() : nodes.back(); }
+};
+
+/// A graph whose nodes are assigned, and whose constants are computed.
+struct FusionScope {
+  const Graph& graph;
+  const Assignment& assignment;
+  const ConstantTable& constants;
+  /// By NodeId: the kernels that were made ahead, which are those of elementwise nodes at least.
+  std::span<const std::unique_ptr<KernelBase>> kernels;
+  /// The nodes that are left to run, of partitions too, in an order in which they can run. A step takes the place of
+  /// its last node.
+  std::span<const NodeId> order;
+
+  bool IsFloat(ValueId value) const;
+  /// The registration of the kernel of a node that is not part of a partition, else nullptr.
+  const KernelRegistration* Registration(NodeId node) const;
+};
+
+/// False if the extents differ for all that is known, or are called by different names.
+bool MayBeEqual(const Shape& a, const Shape& b);
+
+/// Finds products with nodes that their kernels can do as an epilogue: values in between have no other use.
+std::vector<Fusion> FindEpilogues(const FusionScope& scope);
+
+/// Finds groups of connected elementwise nodes among those that are not `taken` (by NodeId).
+std::vector<Fusion> FindElementwiseGroups(const FusionScope& scope, const std::vector<bool>& taken);
+
+}  // namespace light
