@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,9 +170,7 @@ def same_bits(got: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> None:
 EXTENTS = [(5, 3, 4, 7), (1, 2, 1, 5), (0, 3, 4, 2), (3, 1, 60, 70), (2, 2, 3, 1300), (5, 3, 4, 7)]
 
 
-@pytest.mark.parametrize("seed", range(60))
-@pytest.mark.parametrize("threads", [1, 3])
-def test_random_graphs_with_unknown_extents(seed: int, threads: int) -> None:
+def check_with_unknown_extents(seed: int, threads: int) -> None:
     graph = RandomGraph(seed)
     model = graph.model(None)
     fused, plain = session_of(model, True, threads), session_of(model, False)
@@ -176,6 +178,26 @@ def test_random_graphs_with_unknown_extents(seed: int, threads: int) -> None:
     for extents in EXTENTS:
         feeds = graph.feeds(extents[4 - graph.rank :])
         same_bits(fused.run(None, feeds), plain.run(None, feeds))
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("threads", [1, 3])
+def test_random_graphs_with_unknown_extents(seed: int, threads: int) -> None:
+    check_with_unknown_extents(seed, threads)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_random_graphs_on_every_level(level: str) -> None:
+    code = (
+        "import onnx_light_ort_host, test_fused_elementwise as tests\n"
+        "for seed in range(120, 140):\n"
+        "    tests.check_with_unknown_extents(seed, 2)\n"
+    )
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "ONNX_LIGHT_SIMD": level, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    unknown = "this machine does not have the instruction set" in done.stderr
+    assert done.returncode == 0 or (unknown and level != "baseline"), done.stderr
 
 
 @pytest.mark.parametrize("seed", range(60, 120))
@@ -220,6 +242,21 @@ def test_inner_values_take_no_memory() -> None:
         session_of(parse(text), fuse=False, limit=2 * size).run(None, {"x": x})
     with pytest.raises(OrtHostError, match=r"'third' \(Add\).*over the memory limit"):
         session_of(parse(CHAIN), limit=size - 1).run(None, {"x": x})
+
+
+@pytest.mark.parametrize("shape", [(), (1, 1), (300,), (1, 300), (50, 1), (4, 50, 1), (4, 1, 1), (50, 300), (1, 1, 1)])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_operands_that_broadcast_are_walked_in_the_same_pass(shape: tuple[int, ...], swapped: bool) -> None:
+    # Apart, the result of Exp would need memory.
+    operands = "z, a" if swapped else "a, z"
+    declared = ", ".join(map(str, shape))
+    text = (
+        f"g (float[4, 50, 300] x, float[{declared}] z) => (float[4, 50, 300] y) {{ a = Exp (x) y = Sub ({operands}) }}"
+    )
+    rng = np.random.default_rng(5)
+    x, z = rng.normal(size=(4, 50, 300)).astype(np.float32), rng.normal(size=shape).astype(np.float32)
+    got = session_of(parse(text), limit=x.nbytes).run(None, {"x": x, "z": z})
+    same_bits(got, session_of(parse(text), fuse=False).run(None, {"x": x, "z": z}))
 
 
 def test_an_error_names_the_node_that_failed() -> None:

@@ -192,6 +192,22 @@ void TestRows(const SimdTable& level) {
   CHECK(y[0] == 0 && y[1] == 1 && y[2] == 0);
 }
 
+void TestTranspose(const SimdTable& level) {
+  for (const std::size_t rows : {0, 1, 3, 4, 8, 15, 16, 17, 40})
+    for (const std::size_t columns : {0, 1, 4, 7, 16, 31, 64}) {
+      const std::size_t x_row = columns + 3, y_row = rows + 2;
+      std::vector<float> x = Uniform(rows * x_row + 1, -1, 1), y(columns * y_row + 1, -7.f);
+      const std::uint32_t bits = 0x7f800001;  // a signalling NaN stays one
+      if (rows > 0 && columns > 0) std::memcpy(&x[(rows - 1) * x_row + columns / 2], &bits, sizeof(bits));
+      level.transpose(x.data(), static_cast<std::ptrdiff_t>(x_row), y.data(), static_cast<std::ptrdiff_t>(y_row), rows,
+                      columns);
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t i = 0; i < y_row; ++i)
+          CHECK(i < rows ? std::memcmp(&y[j * y_row + i], &x[i * x_row + j], sizeof(float)) == 0
+                         : y[j * y_row + i] == -7.f);
+    }
+}
+
 struct Product {
   std::size_t m, n, k;
   bool a_transposed, b_transposed;
@@ -272,6 +288,7 @@ void TestLevel(const SimdTable& level) {
     for (const std::size_t n : {std::size_t{1}, nr - 1, nr, 2 * nr + 3})
       for (const std::size_t k : {0, 1, 2, 5, 64})
         TestProduct(level, {m, n, k, m % 2 == 1, n % 2 == 1, 1.f, false, false, false, false});
+  TestTranspose(level);
   TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, false, false, 1.f, true, false, false, false});
   TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, true, true, 0.5f, false, true, true, true});
   TestProduct(level, {1, 3 * nr + 1, 901, false, false, 2.f, true, false, false, true});

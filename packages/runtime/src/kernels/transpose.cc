@@ -5,6 +5,7 @@
 #include "kernels/arguments.h"
 #include "kernels/families.h"
 #include "kernels/moved.h"
+#include "kernels/simd_dispatch.h"
 #include "kernels/transpose.h"
 
 namespace light {
@@ -77,19 +78,28 @@ void CopyLines(RuntimeContext& context, const Permuted& p, const T* from, T* to)
 template <class T>
 void TransposeTiles(RuntimeContext& context, const Permuted& p, std::size_t inner, const T* from, T* to) {
   constexpr int64_t kTile = 16;
+  constexpr bool kHasSimd = sizeof(T) == sizeof(float);
+  constexpr int64_t kBand = kHasSimd ? 4 * kTile : kTile;  // of rows of the output
   const std::size_t last = p.extents.rank() - 1;
   const int64_t columns = p.extents[last], column_stride = p.strides[last];
   const int64_t rows = p.extents[inner], row_pitch = Product(p.extents, inner + 1, last + 1);
-  const int64_t bands = (rows + kTile - 1) / kTile;
+  const int64_t bands = (rows + kBand - 1) / kBand;
   const int64_t planes = Product(p.extents, 0, last) / rows;
   const int64_t after = Product(p.extents, inner + 1, last);  // planes that one step along `inner` passes over
   context.ParallelFor(
-      planes * bands, kMoveCost<T> * 4 * static_cast<double>(columns * kTile), [&](int64_t begin, int64_t end) {
+      planes * bands, kMoveCost<T> * 4 * static_cast<double>(columns * std::min(kBand, rows)),
+      [&](int64_t begin, int64_t end) {
         for (int64_t unit = begin; unit < end; ++unit) {
-          const int64_t plane = unit / bands, first = unit % bands * kTile;
-          const int64_t band_end = std::min(first + kTile, rows);
+          const int64_t plane = unit / bands, first = unit % bands * kBand;
+          const int64_t band_end = std::min(first + kBand, rows);
           const T* source = from + LineOffset(p, plane, last, inner);
           T* target = to + (plane / after * rows * after + plane % after) * columns;
+          if constexpr (kHasSimd) {
+            Simd().transpose(reinterpret_cast<const float*>(source + first), column_stride,
+                             reinterpret_cast<float*>(target + first * row_pitch), row_pitch,
+                             static_cast<std::size_t>(columns), static_cast<std::size_t>(band_end - first));
+            continue;
+          }
           for (int64_t column = 0; column < columns; column += kTile) {
             const int64_t column_end = std::min(column + kTile, columns);
             if constexpr (!std::is_same_v<T, std::string>) {

@@ -144,6 +144,9 @@ struct SimdTable {
   /// Normalises each row of [rows, n]; `bias`, `mean` and `inverse_deviation` (one per row) may be null.
   void (*layer_norm)(const float* x, const float* scale, const float* bias, float epsilon, float* y, float* mean,
                      float* inverse_deviation, size_t rows, size_t n);
+  /// y[j * y_row + i] = x[i * x_row + j] for the i below `rows` and the j below `columns`. Bits are moved: any elements
+  /// of 4 bytes will do.
+  void (*transpose)(const float* x, ptrdiff_t x_row, float* y, ptrdiff_t y_row, size_t rows, size_t columns);
 
   /// Lays out the lines [begin, end) of the plane x. Spoils up to `nr` elements behind them.
   void (*pad_lines)(const float* x, const LineLayout* layout, ptrdiff_t begin, ptrdiff_t end, float* y);
