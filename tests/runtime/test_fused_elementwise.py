@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -332,11 +334,42 @@ def test_a_group_does_not_reach_around_a_node_between() -> None:
     same_bits(session.run(None, {"x": x}), session_of(parse(text), fuse=False).run(None, {"x": x}))
 
 
-def test_a_long_chain_is_one_step() -> None:
-    nodes = [helper.make_node("Neg" if i % 2 else "Abs", [f"t{i}"], [f"t{i + 1}"], f"n{i}") for i in range(1000)]
-    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in ("t0", "t1000")]
+def chain_of_1000(pair: tuple[str, str], elements: int) -> InferenceSession:
+    nodes = [helper.make_node(pair[i % 2], [f"t{i}"], [f"t{i + 1}"], f"n{i}") for i in range(1000)]
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, elements]) for name in ("t0", "t1000")]
     graph = helper.make_graph(nodes, "chain", info[:1], info[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     session = session_of(model.SerializeToString())
     assert steps_of(session) == 1
+    return session
+
+
+def test_a_long_chain_is_one_step() -> None:
+    session = chain_of_1000(("Abs", "Neg"), 4)
     assert session.run(None, {"t0": np.array([[1, -2, 0, 3]], np.float32)})[0].tolist() == [[-1, -2, 0, -3]]
+
+
+class TooLateError(Exception):
+    pass
+
+
+def test_a_long_step_can_be_ended() -> None:
+    session = chain_of_1000(("Tanh", "Sigmoid"), 1 << 20)
+    feeds = {"t0": np.ones((1, 1 << 20), np.float32)}
+    start = time.perf_counter()
+    session.run(None, feeds)
+    whole = time.perf_counter() - start
+
+    def end(*_: object) -> None:
+        raise TooLateError
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, whole / 20)
+        with pytest.raises(TooLateError):
+            session.run(None, feeds)
+        assert time.perf_counter() - start < 0.7 * whole
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
