@@ -292,6 +292,7 @@ void TestLevel(const SimdTable& level) {
   TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, false, false, 1.f, true, false, false, false});
   TestProduct(level, {13 * mr + 1, 3 * nr + 1, 900, true, true, 0.5f, false, true, true, true});
   TestProduct(level, {1, 3 * nr + 1, 901, false, false, 2.f, true, false, false, true});
+  TestProduct(level, {18 * mr + 5, 9 * nr + 1, 1024, false, false, 1.f, true, false, true, true, true});
   TestProduct(level, {3, nr, 0, false, false, 1.f, true, true, true, true});
   TestProduct(level, {3 * mr + 1, 3 * nr + 1, 900, false, false, 1.f, true, false, false, true, true});
   TestProduct(level, {2 * mr, 2 * nr, 7, false, false, 2.f, false, true, false, false, true});
