@@ -22,6 +22,7 @@ FAULTS = {
     "foreign_class": 4,
     "class_with_a_code": 5,
     "status": 6,
+    "bad_alloc": 7,
 }
 OBJECTS = ("factories", "EPs", "kernels", "compute infos", "states", "registries", "domains", "allocators", "blocks")
 

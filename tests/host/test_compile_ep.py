@@ -315,8 +315,15 @@ def test_release_that_throws_is_logged(library, callback, fault, capfd):
         assert f"{callback}: the callback threw" in capfd.readouterr().err
 
 
-def test_capability_that_goes_wrong_fails_the_session(library):
+@pytest.mark.parametrize("fault", FAULTS)
+def test_capability_that_goes_wrong_fails_the_session(library, fault):
     with library.registered("keeps") as devices:
-        with library.failing("OrtEp.GetCapability", "status"):
+        before = library.balance()
+        with library.failing("OrtEp.GetCapability", fault):
             error = library.error_of(library.session, pair(), (devices["keeps"], {}))
-        assert "OrtEp.GetCapability" in str(error)
+        assert isinstance(error, ort.EPFail if fault == "status" else ort.RuntimeException), error
+        assert [word for word in ("'keeps'", library.path, "OrtEp.GetCapability") if word not in str(error)] == [], (
+            error
+        )
+        gc.collect()
+        assert library.balance() == before

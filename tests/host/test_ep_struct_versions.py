@@ -18,6 +18,7 @@ RUN = [
     *[("OrtEpFactory", version) for version in (22, 23, 24, 25, 27, 28, 30, 99)],
     *[("OrtEp", version) for version in (24, 25, 26, 27, 29, 30, 99)],
     *[("OrtKernelImpl", version) for version in (24, 30, 99)],
+    *[("OrtNodeComputeInfo", version) for version in (0, 23, 29, 30, 99)],  # its version is never read, as in ORT
     *[("OrtAllocator", version) for version in (1, 17, 18, 22, 23, 25, 30, 99)],
 ]
 

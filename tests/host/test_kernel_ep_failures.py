@@ -39,6 +39,7 @@ WORDS = {
     "foreign_class": "an exception that is no std::exception",
     "class_with_a_code": "faulty_callbacks: coded",
     "status": "kernel_ep: no weights",
+    "bad_alloc": "std::bad_alloc",
 }
 EVERY_FAULT = pytest.mark.parametrize("fault", FAULTS)
 
