@@ -8,6 +8,7 @@ scenario runs in a process of its own, cases in both modes.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -29,7 +30,10 @@ HOST = "onnx_light_ort_host"
 PAGE = ROOT / "docs" / "tested_libraries.md"
 PLATFORM = "Linux on x86-64"
 NO_CONTEXT = "`ep.context_enable=1`: models with EPContext nodes are neither written nor read"
-OPENVINO_DEVICES = "GPU and NPU devices: there is no memory but the CPU's"
+NO_SUCH_DEVICES = (
+    "GPU and NPU: where the machine has none, the library offers no such device, and a synthetic one changes nothing"
+)
+ROWLESS = "a batch without rows: "
 # What a library offers that is refused or left alone, and why.
 REFUSED = {
     "onnx_extended_tutorial": ["`gemm_f16`: the library itself has no kernel for that type and says so"],
@@ -39,11 +43,27 @@ REFUSED = {
     ],
     "ggml": [
         NO_CONTEXT,
-        "`partial=1` around a node in the middle of its group: one step cannot run before and after that node. "
-        "`SessionOptions.broken_groups` drops the group, as ONNX Runtime does, or splits it",
+        "`partial=1` around a node in the middle of its group: one step cannot run before and after that node. The "
+        "group is split, which is what `SessionOptions.broken_groups` is for this library unless it is set; ONNX "
+        "Runtime drops all that the library wants of the graph",
+        "2-D convolutions with `partial=1`: the library wants them and cannot compile them, so where its group is "
+        "split the session fails with its words; with `broken_groups` = `drop` it runs without the library, as in "
+        "ONNX Runtime",
+        ROWLESS + "the library ends the process (`GGML_ASSERT`), under ONNX Runtime too",
+        "a value that is fed for an initializer: the library goes on with the initializer, under ONNX Runtime too",
     ],
-    "openvino": [NO_CONTEXT, OPENVINO_DEVICES, "a CPU that is not Intel's, by the library; a synthetic device helps"],
-    "nxrt": [NO_CONTEXT, "the CNN: the library leaves it alone, under ONNX Runtime too"],
+    "openvino": [
+        NO_CONTEXT,
+        NO_SUCH_DEVICES,
+        "a CPU that is not Intel's, by the library; a synthetic device helps",
+        "initializers that may be fed, and values of unknown rank: the library refuses the model, under ONNX Runtime "
+        "too",
+    ],
+    "nxrt": [
+        NO_CONTEXT,
+        "the CNN: the library leaves it alone, under ONNX Runtime too",
+        ROWLESS + "the library fails the run, under ONNX Runtime too",
+    ],
 }
 
 REFUSES_CONTEXT = """
@@ -68,6 +88,7 @@ class Outcome:
     scenarios: int = 0
     borne: int = 0
     works: str = ""
+    sha256: str = ""
     problems: tuple[str, ...] = ()
 
 
@@ -76,7 +97,8 @@ def nodes_of(case: dict[str, Any]) -> str:
     taken = set(case.get("taken", case["claimed_unique"]))
     found = list(all_nodes(onnx.load(run_cases.ROOT / case["model"]).graph, taken))
     name, count = case["case"].removesuffix("_opts"), sum(found)
-    return f"{name} ({'all' if count == len(found) else count or 'none'} of {len(found)} nodes)"
+    how = ", with `partial=1`" if (case.get("provider_options") or {}).get("partial") == "1" else ""
+    return f"{name} ({'all' if count == len(found) else count or 'none'} of {len(found)} nodes{how})"
 
 
 def all_nodes(graph: onnx.GraphProto, taken: set[str], inside: bool = False) -> Iterator[bool]:
@@ -102,6 +124,10 @@ def run_library(name: str) -> Outcome:
     """Run a library's cases and scenarios, telling each as it ends."""
     path, cases = str(library_path(name)), run_cases.load_index(name)
     outcome, problems = Outcome(len(cases)), []
+    outcome.sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    listed = row_of(name).sha256
+    if outcome.sha256 != listed:
+        problems.append(f"the file has the SHA-256 {outcome.sha256}, and the list of tested libraries {listed}")
 
     def tell(what: str, problem: str | None, start: float) -> None:
         line = f"{name:24} {what:32} {time.monotonic() - start:6.1f} s  {problem or 'ok'}"
@@ -140,9 +166,14 @@ def run_library(name: str) -> Outcome:
     return outcome
 
 
+def row_of(name: str) -> ort.TestedLibrary:
+    """Return what the list of tested libraries says of a library."""
+    (row,) = [row for row in ort.tested_libraries() if row.file_name == library_path(name).name]
+    return row
+
+
 def page(outcomes: dict[str, Outcome]) -> str:
     """Return the page in Markdown."""
-    audited = {library.file_name: library for library in ort.tested_libraries()}
     lines = [
         "# Tested libraries",
         "",
@@ -157,14 +188,14 @@ def page(outcomes: dict[str, Outcome]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, outcome in outcomes.items():
-        library = audited[library_path(name).name]
+        library = row_of(name)
         cells = [library.name, library.version, library.api_version, library.profile.replace(",", ", ")]
         borne = f"{outcome.borne} of {outcome.scenarios}" if outcome.scenarios else ""
         cells += [f"{outcome.passed} of {outcome.cases}", borne]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     for name, outcome in outcomes.items():
-        library = audited[library_path(name).name]
-        lines += ["", f"## {library.name}", "", f"`{library.file_name}`, SHA-256 `{library.sha256}`.", ""]
+        library = row_of(name)
+        lines += ["", f"## {library.name}", "", f"`{library.file_name}`, SHA-256 `{outcome.sha256}`.", ""]
         lines += [f"Works: {outcome.works}.", "", "Refused or left alone:", ""]
         lines += [f"- {what}." for what in REFUSED[name]]
         if outcome.problems:

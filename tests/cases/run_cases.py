@@ -107,7 +107,7 @@ def open_session(ort: ModuleType, case: dict[str, Any], library: str) -> Any:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     else:
         options.reference_fallback = False
-        options.broken_groups = case.get("broken_groups", "refuse")
+        options.broken_groups = case.get("broken_groups", "auto")
     for name, value in (case.get("session_config") or {}).items():
         options.add_session_config_entry(name, str(value))
     model = str(ROOT / case["model"])

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import gc
+import json
+import subprocess
+import sys
 
 import numpy as np
+import onnx
 import onnx_light_ort_host as ort
 import pytest
 from fixture_eps import EpFixture, model_of, taken, tensors
@@ -53,7 +57,7 @@ def two_pairs(apart):
         (
             "overlap",
             ort.InvalidArgument,
-            "EpGraphSupportInfo_AddNodesToFuse: nodes: node 'add0' (Add) is proposed twice",
+            "EpGraphSupportInfo_AddNodesToFuse: nodes: node 'add0' (Add) is proposed twice (`broken_groups` can",
         ),
         ("overlap_unseen", ort.EPFail, "OrtEp.GetCapability: node 'mul0' (Mul) is proposed twice"),
         ("fuses_null", ort.InvalidArgument, "EpGraphSupportInfo_AddNodesToFuse: nodes is null"),
@@ -84,6 +88,26 @@ def test_group_that_is_no_step_may_be_split_or_dropped(library, policy, nodes):
         np.testing.assert_array_equal(first, X * W + B)
         np.testing.assert_array_equal(second, -first * W + B)
         del session
+
+
+@pytest.mark.parametrize(("policy", "count"), [("auto", None), ("refuse", None), ("split", 2), ("drop", 0)])
+@pytest.mark.parametrize("command", ["explain", "run"])
+def test_command_line_says_what_becomes_of_it(library, tmp_path, command, policy, count):
+    named = tmp_path / "fuses_all_at_once"  # a library is registered under the name of its file
+    named.symlink_to(library.path)
+    onnx.save(two_pairs(apart=False), tmp_path / "m.onnx")
+    more = ["--groups", "--json"] if command == "explain" else ["--input", "x=ones"]
+    words = [command, tmp_path / "m.onnx", "--ep", named, "--broken-groups", policy, *more]
+    done = subprocess.run(
+        [sys.executable, "-m", "onnx_light_ort_host", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == (1 if count is None else 0), done.stderr
+    if count is None:
+        assert "'add0' (Add) -> 'neg' (Neg) -> 'mul1' (Mul) (`broken_groups` can split or drop" in done.stderr
+    elif command == "explain":
+        assert len(json.loads(done.stdout)) == count
+    else:
+        assert done.stdout.startswith("a0: float32 [1, 3]\n[[ 7.  9. 11.]]")
 
 
 def test_run_without_an_output_is_refused(library):

@@ -41,3 +41,15 @@ def test_the_library_is_on_the_list_of_tested_ones(name, package):
     report = ort.inspect_library(library_path(name))
     assert report.verdict.startswith(f"audited as {package}")
     assert not report.refused_because
+
+
+def test_groups_of_a_tested_library_are_split_where_the_list_says_so():
+    policies = {row.name: row.broken_groups for row in ort.tested_libraries()}
+    assert {name for name, policy in policies.items() if policy != "refuse"} == {"onnxruntime-ggml"}
+    assert policies["onnxruntime-ggml"] == "split"
+    assert ort.SessionOptions().broken_groups == "auto"
+    (case,) = [case for case in run_cases.load_index("ggml") if case["case"] == "mixed_nonzero_opts"]
+    assert "broken_groups" not in case
+    wrong = run_cases.verdict(HOST, str(library_path("ggml")), {**case, "broken_groups": "refuse"})
+    assert wrong is not None
+    assert "depends on itself through nodes outside it" in wrong

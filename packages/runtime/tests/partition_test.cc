@@ -66,7 +66,8 @@ void BadProposalsAreRefusedByName(const Graph& graph) {
   CHECK(Contains(Refusal(graph, {{"p", {}}}), "partition 'p': has no nodes"));
   CHECK(Contains(Refusal(graph, {{"p", {9}}}), "node id 9 is not in the graph, which has 5 nodes"));
   CHECK(Contains(Refusal(graph, {{"p", {1, 1}}}), "'n1' (toy.Increment) is listed twice"));
-  CHECK(Contains(Refusal(graph, {{"p", {0, 1}}, {"q", {1, 2}}}), "'n1' (toy.Increment) is already in partition 'p'"));
+  CHECK(Contains(Refusal(graph, {{"p", {0, 1}}, {"q", {1, 2}}}),
+                 "'n1' (toy.Increment) is already in partition 'p' (`broken_groups` can split or drop"));
   CHECK(Contains(Refusal(graph, {{"p", {0, 2}}}),
                  "'n0' (toy.Increment) -> 'n1' (toy.Increment) -> 'n2' (toy.Increment)"));
   CHECK(Contains(Refusal(graph, {{"p", {0, 4}}}), "depends on itself through nodes outside it"));
@@ -75,33 +76,144 @@ void BadProposalsAreRefusedByName(const Graph& graph) {
 }
 
 /// No node of a group reaches that group again, but the groups wait for each other.
-void GroupsThatFeedEachOtherAreRefused(const Operators& operators) {
+void GroupsThatFeedEachOtherAreRefused(const Graph& chains) {
+  CHECK(Contains(Refusal(chains, {{"p", {0, 3}}, {"q", {1, 2}}}),
+                 "'n0' (toy.Increment) -> 'n1' (toy.Increment) with 'n2' (toy.Increment) -> 'n3' (toy.Increment) "
+                 "(`broken_groups` can split or drop such a group)"));
+}
+
+using Groups = std::vector<std::vector<NodeId>>;
+
+struct Mended {
+  Groups nodes;
+  std::vector<PartitionProposal> groups;
+  std::vector<std::string> notes;
+};
+
+Mended Mend(const Graph& graph, std::vector<PartitionProposal> groups, BrokenGroups policy,
+            const std::vector<NodeId>& hidden = {}) {
+  Mended mended;
+  mended.groups = MendGroups(graph, std::move(groups), policy, hidden, mended.notes);
+  for (const PartitionProposal& group : mended.groups) mended.nodes.push_back(group.nodes);
+  return mended;
+}
+
+constexpr BrokenGroups kPolicies[] = {BrokenGroups::kRefuse, BrokenGroups::kSplit, BrokenGroups::kDrop};
+
+void BrokenGroupsAreSplitOrDropped(const Graph& graph) {
+  const Mended split = Mend(graph, {{"p", {0, 2, 3}, true}}, BrokenGroups::kSplit);
+  CHECK((split.nodes == Groups{{0}, {2, 3}}));
+  CHECK(split.groups[0].name == "p_0" && split.groups[1].name == "p_1" && split.groups[1].drop_constant_initializers);
+  CHECK(split.notes.size() == 1);
+  CHECK(Contains(split.notes[0],
+                 "partition 'p' depends on itself through nodes outside it and is split into 2: "
+                 "'n0' (toy.Increment) -> 'n1' (toy.Increment) -> 'n2' (toy.Increment); its nodes: "));
+  // What does not depend on the group from outside stays with its first part.
+  CHECK((Mend(graph, {{"p", {4, 1, 0}}}, BrokenGroups::kSplit).nodes == Groups{{0, 1}, {4}}));
+  const Mended drop = Mend(graph, {{"p", {0, 2}}, {"q", {1}}}, BrokenGroups::kDrop);
+  CHECK((drop.nodes == Groups{{1}}));
+  CHECK(drop.notes.size() == 1 && Contains(drop.notes[0], "is dropped: 'n0'"));
+  CHECK(Mend(graph, {{"p", {0, 2}}}, BrokenGroups::kRefuse).notes.empty());
+}
+
+void SoundGroupsStayAsTheyAre(const Graph& graph) {
+  for (const BrokenGroups policy : kPolicies) {
+    const Mended mended = Mend(graph, {{"p", {3, 2}}, {"q", {0}}, {"r", {1}}}, policy);
+    CHECK((mended.nodes == Groups{{3, 2}, {0}, {1}}) && mended.groups[0].name == "p" && mended.notes.empty());
+    CHECK((Mend(graph, {{"p", {0, 1, 2, 4}}}, policy).nodes == Groups{{0, 1, 2, 4}}));
+    CHECK(Mend(graph, {}, policy).nodes.empty());
+  }
+}
+
+void GroupsThatShareNodesAreMended(const Graph& graph) {
+  const std::vector<PartitionProposal> groups = {{"p", {0, 1}}, {"q", {1, 2}}, {"r", {0}}, {"s", {3}}};
+  const Mended split = Mend(graph, groups, BrokenGroups::kSplit);
+  CHECK((split.nodes == Groups{{0, 1}, {2}, {3}}));
+  CHECK(split.notes.size() == 2);
+  CHECK(Contains(split.notes[0], "partition 'q' goes on without nodes of others: 'n1' (toy.Increment) is in 'p'"));
+  CHECK(Contains(split.notes[1], "'n0' (toy.Increment) is in 'p'"));
+  const Mended drop = Mend(graph, groups, BrokenGroups::kDrop);
+  CHECK((drop.nodes == Groups{{0, 1}, {3}}));
+  CHECK(Contains(drop.notes[0], "partition 'q' is dropped, for it shares nodes of others: 'n1' (toy.Increment)"));
+  // Without the shared node it is two parts.
+  CHECK((Mend(graph, {{"p", {1}}, {"q", {0, 1, 2}}}, BrokenGroups::kSplit).nodes == Groups{{1}, {0}, {2}}));
+}
+
+/// x -> n0 -> a -> n1 -> y and u -> n2 -> b -> n3 -> z.
+ModelDef TwoChains() {
   ModelWriter writer;
   writer.Input("x").Node("Increment", {"x"}, {"a"}).Node("Increment", {"a"}, {"y"});
   writer.Input("u").Node("Increment", {"u"}, {"b"}).Node("Increment", {"b"}, {"z"});
-  const auto graph = GraphBuilder(operators.schemas).Build(writer.Output("y").Output("z").Take());
-  CHECK(Contains(Refusal(*graph, {{"p", {0, 3}}, {"q", {1, 2}}}),
-                 "'n0' (toy.Increment) -> 'n1' (toy.Increment) with 'n2' (toy.Increment) -> 'n3' (toy.Increment)"));
+  return writer.Output("y").Output("z").Take();
 }
 
-void BrokenGroupsAreSplitOrDropped(const Graph& graph) {
-  const auto nodes = [](const std::vector<PartitionProposal>& groups) {
-    std::vector<std::vector<NodeId>> all;
-    for (const PartitionProposal& group : groups) all.push_back(group.nodes);
-    return all;
+void GroupsThatFeedEachOtherAreMended(const Graph& chains) {
+  const std::vector<PartitionProposal> groups = {{"p", {0, 3}}, {"q", {1, 2}}};
+  CHECK((Mend(chains, groups, BrokenGroups::kSplit).nodes == Groups{{0, 3}, {2}, {1}}));
+  const Mended drop = Mend(chains, groups, BrokenGroups::kDrop);
+  CHECK((drop.nodes == Groups{{0, 3}}));
+  CHECK(Contains(drop.notes[0],
+                 "partition 'q' depends on itself through nodes outside it and is dropped: "
+                 "'n2' (toy.Increment) -> 'n3' (toy.Increment) with 'n0' (toy.Increment) -> "
+                 "'n1' (toy.Increment)"));
+}
+
+/// Its provider could not know of the nodes in between.
+void GroupsAreSplitAroundHiddenNodes(const Graph& graph) {
+  for (const BrokenGroups policy : kPolicies) {
+    const Mended mended = Mend(graph, {{"p", {0, 2, 3}}}, policy, {1});
+    CHECK((mended.nodes == Groups{{0}, {2, 3}}));
+    CHECK(mended.notes.size() == 1);
+    CHECK(Contains(mended.notes[0],
+                   "partition 'p' is split into 2 around nodes that the provider was not shown: "
+                   "'n1' (toy.Increment); its nodes: 'n0'"));
+    // Node 4 reads what node 2 makes: a circle that the provider closes with open eyes is judged by the policy.
+    const Mended known = Mend(graph, {{"p", {0, 1, 4}}}, policy, {3});
+    if (policy == BrokenGroups::kRefuse) CHECK((known.nodes == Groups{{0, 1, 4}}) && known.notes.empty());
+    if (policy == BrokenGroups::kSplit) CHECK((known.nodes == Groups{{0, 1}, {4}}));
+    if (policy == BrokenGroups::kDrop) CHECK(known.nodes.empty());
+  }
+}
+
+/// x -> n0 -> a -> n1 -> b -> n2 -> y and u -> n3 -> c -> n4 -> z: with node 1 hidden, two groups wait for each other.
+void HiddenNodesBetweenGroupsSplitTheLater(const Operators& operators) {
+  ModelWriter writer;
+  writer.Input("x").Node("Increment", {"x"}, {"a"}).Node("Increment", {"a"}, {"b"}).Node("Increment", {"b"}, {"y"});
+  writer.Input("u").Node("Increment", {"u"}, {"c"}).Node("Increment", {"c"}, {"z"});
+  const auto graph = GraphBuilder(operators.schemas).Build(writer.Output("y").Output("z").Take());
+  for (const BrokenGroups policy : kPolicies) {
+    const Mended mended = Mend(*graph, {{"p", {0, 4}}, {"q", {2, 3}}}, policy, {1});
+    CHECK((mended.nodes == Groups{{0, 4}, {3}, {2}}));
+    CHECK(
+        Contains(mended.notes[0], "partition 'q' is split into 2 around nodes that the provider was not shown: 'n1'"));
+    Validate(*graph, mended.groups);
+  }
+}
+
+/// What is left of any wish can run, and of two wishes for a node the first has it.
+void WhatIsMendedIsSound(const Graph& graph) {
+  const auto members = [&](unsigned mask) {
+    std::vector<NodeId> nodes;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+      if (mask >> id & 1) nodes.push_back(id);
+    }
+    return nodes;
   };
-  using Groups = std::vector<std::vector<NodeId>>;
-  std::vector<std::string> notes;
-  CHECK((nodes(MendGroups(graph, {{"p", {0, 2, 3}}}, BrokenGroups::kSplit, notes)) == Groups{{0}, {2, 3}}));
-  CHECK(notes.size() == 1 && Contains(notes[0], "partition 'p' depends on itself") && Contains(notes[0], "into 2"));
-  // What does not depend on the group from outside stays with its first part.
-  CHECK((nodes(MendGroups(graph, {{"p", {4, 1, 0}}}, BrokenGroups::kSplit, notes)) == Groups{{0, 1}, {4}}));
-  CHECK((nodes(MendGroups(graph, {{"p", {0, 1, 2, 4}}}, BrokenGroups::kSplit, notes)) == Groups{{0, 1, 2, 4}}));
-  CHECK(MendGroups(graph, {{"p", {0, 2}}}, BrokenGroups::kDrop, notes).empty());
-  CHECK(MendGroups(graph, {{"p", {0, 2}}}, BrokenGroups::kRefuse, notes).size() == 1);
-  CHECK(notes.size() == 3);
-  const auto parts = MendGroups(graph, {{"p", {0, 2}, true}}, BrokenGroups::kSplit, notes);
-  CHECK(parts[0].name == "p_0" && parts[1].name == "p_1" && parts[1].drop_constant_initializers);
+  const unsigned all = 1u << graph.nodes().size();
+  for (unsigned first = 1; first < all; ++first) {
+    for (unsigned second = 1; second < all; ++second) {
+      const std::vector<PartitionProposal> groups = {{"p", members(first)}, {"q", members(second)}};
+      for (unsigned hidden = 0; hidden < all; ++hidden) {
+        if ((hidden & (first | second)) != 0) continue;
+        const Mended split = Mend(graph, groups, BrokenGroups::kSplit, members(hidden));
+        Validate(graph, split.groups);
+        std::size_t kept = 0;
+        for (const auto& nodes : split.nodes) kept += nodes.size();
+        CHECK(kept == members(first | second).size());
+        Validate(graph, Mend(graph, groups, BrokenGroups::kDrop, members(hidden)).groups);
+      }
+    }
+  }
 }
 
 void BoundariesAreInOrder(const Graph& graph) {
@@ -166,9 +278,16 @@ int main() {
   operators.Add("Sum", 2, 1, toy::Sum, {}, toy::SameShape);
   const auto graph = light::GraphBuilder(operators.schemas).Build(toy::Diamond());
   toy::BadProposalsAreRefusedByName(*graph);
+  const auto chains = light::GraphBuilder(operators.schemas).Build(toy::TwoChains());
   toy::BrokenGroupsAreSplitOrDropped(*graph);
+  toy::SoundGroupsStayAsTheyAre(*graph);
+  toy::GroupsThatShareNodesAreMended(*graph);
+  toy::GroupsThatFeedEachOtherAreMended(*chains);
+  toy::GroupsAreSplitAroundHiddenNodes(*graph);
+  toy::HiddenNodesBetweenGroupsSplitTheLater(operators);
+  for (const auto& each : {graph.get(), chains.get()}) toy::WhatIsMendedIsSound(*each);
   toy::BoundariesAreInOrder(*graph);
-  toy::GroupsThatFeedEachOtherAreRefused(operators);
+  toy::GroupsThatFeedEachOtherAreRefused(*chains);
   toy::ConstantsMayBeDropped(operators);
   toy::CompiledPartitionsRunAmongNativeNodes(operators);
   toy::NodesWithoutAKernelAreAnErrorOfTheProvider(operators);

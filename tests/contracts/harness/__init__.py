@@ -3,7 +3,7 @@
 
 from .abi import E, PluginStruct, SlotError, Table, dims, text
 from .child import run_in_child
-from .compiling import CompilingEp, ComputeInfo, FusionOptions, compiling
+from .compiling import CompilingEp, ComputeInfo, FusionOptions, compiling, refused
 from .custom_op import Arg, CustomOp, Pairs, copy_first_input, read_tensor, write_output
 from .ep import EpFactory, entry_points, registered
 from .graph import GraphReader, look_at
@@ -40,6 +40,7 @@ __all__ = [
     "options_of",
     "provider_of",
     "read_tensor",
+    "refused",
     "registered",
     "run_in_child",
     "session_of",

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import ctypes as C
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import onnx
+import pytest
 
 from .abi import PluginStruct, text
 from .custom_op import read_tensor, write_output
 from .graph import GraphReader
-from .provider import Ep, provider_of
+from .provider import Ep, provider_of, session_with
 
 if TYPE_CHECKING:
     from .probe import Probe
@@ -139,6 +142,11 @@ class CompilingEp(Ep):
         """Return the log without its details."""
         return [name for name, _ in self.log]
 
+    @property
+    def released(self) -> list[int]:
+        """Return the infos that were given back, sorted."""
+        return sorted(info for name, infos in self.log if name == "ReleaseNodeComputeInfos" for info in infos)
+
     def fuse(self, support: int, nodes: Sequence[int | None]) -> tuple[int, str | None]:
         """Propose a group; return the code and the message."""
         options = None if self.drop is None else C.byref(FusionOptions(30, self.drop))
@@ -195,3 +203,19 @@ def compiling(
     """Register a `CompilingEp`; yields it and session options that select it."""
     with provider_of(probe, prepare=prepare, make=lambda factory: CompilingEp(factory, groups, drop)) as (ep, options):
         yield ep, options
+
+
+def refused(
+    probe: Probe,
+    exception: str,
+    match: str,
+    *groups: Sequence[str],
+    model: onnx.ModelProto,
+    prepare: Callable[[CompilingEp], None] | None = None,
+) -> CompilingEp:
+    """Insist that a session whose groups are compiled is refused, and return the provider after its end."""
+    with compiling(probe, *groups, prepare=prepare) as (ep, options):
+        with pytest.raises(probe.exception(exception), match=match):
+            session_with(probe, model, options)
+        gc.collect()
+    return ep

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <set>
-
 #include "abi/sections.h"
 #include "adapters/graph_support.h"
 #include "adapters/kernel_info.h"
@@ -19,20 +17,15 @@ OrtStatus* ORT_API_CALL EpGraphSupportInfo_AddNodesToFuse(OrtEpGraphSupportInfo*
     GraphSupportAdapter& support = Borrow(graph_support_info);
     Require(nodes, "nodes");
     if (num_nodes == 0) return slot.Fail(ORT_INVALID_ARGUMENT, "num_nodes: a group needs a node, got 0");
-    light::PartitionProposal group;
-    std::set<const OrtNode*> seen;  // as in ORT, a node that is repeated within a group counts once
-    for (size_t i = 0; i < num_nodes; ++i) {
-      const NodeAdapter& node = Borrow(nodes[i], "nodes");
-      if (!seen.insert(nodes[i]).second) continue;
-      std::string why;
-      if (support.Admit(node, why) == nullptr) return slot.Fail(ORT_INVALID_ARGUMENT, "nodes: %s", why.c_str());
-      group.nodes.push_back(node.node().id);
+    if (num_nodes > support.node_count()) {
+      return slot.Fail(ORT_INVALID_ARGUMENT, "num_nodes: the graph has %zu nodes, got %zu", support.node_count(),
+                       num_nodes);
     }
-    if (node_fusion_options != nullptr) {
-      group.drop_constant_initializers = node_fusion_options->drop_constant_initializers;
-    }
-    support.AddGroup(std::move(group));
-    return nullptr;
+    std::vector<const NodeAdapter*> group;
+    for (size_t i = 0; i < num_nodes; ++i) group.push_back(&Borrow(nodes[i], "nodes"));
+    const std::string problem =
+        support.AddGroup(group, node_fusion_options != nullptr && node_fusion_options->drop_constant_initializers);
+    return problem.empty() ? nullptr : slot.Fail(ORT_INVALID_ARGUMENT, "nodes: %s", problem.c_str());
   });
 }
 
@@ -40,11 +33,8 @@ OrtStatus* ORT_API_CALL EpGraphSupportInfo_AddSingleNode(OrtEpGraphSupportInfo* 
                                                          const OrtNode* node) noexcept {
   return Guard("EpGraphSupportInfo_AddSingleNode", [&](Slot slot) -> OrtStatus* {
     GraphSupportAdapter& support = Borrow(graph_support_info);
-    std::string why;
-    const light::Node* admitted = support.Admit(Borrow(node), why);
-    if (admitted == nullptr) return slot.Fail(ORT_INVALID_ARGUMENT, "node: %s", why.c_str());
-    support.AddNode(*admitted);
-    return nullptr;
+    const std::string problem = support.AddNode(Borrow(node));
+    return problem.empty() ? nullptr : slot.Fail(ORT_INVALID_ARGUMENT, "node: %s", problem.c_str());
   });
 }
 

@@ -142,6 +142,10 @@ OrtStatus* ORT_API_CALL Graph_GetGraphView(const OrtGraph* src_graph, const OrtN
     const auto destination = Out(dst_graph, "dst_graph");
     Require(nodes, "nodes");
     if (num_nodes == 0) return slot.Fail(ORT_INVALID_ARGUMENT, "num_nodes: a view has nodes, got 0");
+    if (num_nodes > source.nodes().size()) {
+      return slot.Fail(ORT_INVALID_ARGUMENT, "num_nodes: the graph '%s' has %zu nodes, got %zu", source.name().c_str(),
+                       source.nodes().size(), num_nodes);
+    }
     std::vector<light::NodeId> ids;
     for (size_t i = 0; i < num_nodes; ++i) {
       const NodeAdapter& node = Borrow(nodes[i]);

@@ -149,7 +149,7 @@ std::vector<TestedLibrary> TestedLibraries() {
   std::vector<TestedLibrary> libraries;
   for (const AuditedLibrary& library : AuditedLibraries()) {
     libraries.push_back({library.name, library.version, library.file_name, library.bytes, library.sha256,
-                         library.profile, library.abi});
+                         library.profile, library.abi, library.broken_groups});
   }
   return libraries;
 }

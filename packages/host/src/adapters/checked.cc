@@ -35,6 +35,7 @@ struct Record {
   bool is_given = false;  // to a library, which has to release it
   bool is_dead = false;
   bool is_over = false;
+  bool is_expired = false;
   bool is_reported = false;
   const void* owner = nullptr;
   bool has_thread = false;  // instead of an owner
@@ -51,6 +52,7 @@ struct Shard {
 struct Buried {
   void* memory;
   std::size_t size;
+  bool held_many;
   void (*free)(void*);
 };
 
@@ -102,7 +104,9 @@ Verdict Gone(const Record& record) {
 
 Verdict JudgeUse(const Record* record, uint32_t kind) {
   if (record == nullptr || record->kind != kind) return WrongKind(record, kind);
-  return record->is_dead ? Gone(*record) : Verdict{};
+  if (record->is_dead) return Gone(*record);
+  if (record->is_expired) return {"out_of_phase", Name(*record) + " was good only for the call that lent its graph"};
+  return {};
 }
 
 Verdict JudgeRelease(const Record* record, uint32_t kind) {
@@ -227,12 +231,17 @@ void ReportLeaks(const void* owner, const char* end, Wanted&& wanted) {
   }
 }
 
-/// The memory of a released handle goes back: something else may be there soon.
-void Forget(const void* memory) {
-  Shard& shard = ShardOf(memory);
+void Forget(const void* handle) {
+  Shard& shard = ShardOf(handle);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.records.find(memory);
+  const auto found = shard.records.find(handle);
   if (found != shard.records.end() && found->second.is_dead) shard.records.erase(found);
+}
+
+/// The memory of released handles goes back: something else may be there soon.
+void Forget(const Buried& block) {
+  const std::size_t end = block.held_many ? block.size : 1;
+  for (std::size_t at = 0; at < end; at += alignof(void*)) Forget(static_cast<const char*>(block.memory) + at);
 }
 
 void SetOver(const void* handle, bool is_over) noexcept {
@@ -267,6 +276,14 @@ Owner::~Owner() { t_owner = outer_; }
 
 void BeginCall(const void* handle) noexcept { SetOver(handle, false); }
 void EndCall(const void* handle) noexcept { SetOver(handle, true); }
+
+void Expire(const void* handle) noexcept {
+  if (g_state == nullptr) return;
+  Shard& shard = ShardOf(handle);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.records.find(handle);
+  if (found != shard.records.end()) found->second.is_expired = true;
+}
 
 std::string JudgeForeign(const void* handle, uint32_t kind) {
   if (g_state == nullptr) return "";
@@ -318,7 +335,7 @@ void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) 
   {
     const std::lock_guard lock(g_state->mutex);
     std::deque<Buried>& quarantine = g_state->quarantine;
-    quarantine.push_back({memory, size, free});
+    quarantine.push_back({memory, size, tag == 0, free});
     g_state->quarantine_bytes += size;
     while (quarantine.size() > kQuarantineBlocks || g_state->quarantine_bytes > kQuarantineBytes) {
       oldest.push_back(quarantine.front());
@@ -327,7 +344,7 @@ void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) 
     }
   }
   for (const Buried& block : oldest) {
-    Forget(block.memory);
+    Forget(block);
     block.free(block.memory);
   }
 }

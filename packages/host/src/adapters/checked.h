@@ -34,7 +34,8 @@ class InSlot {
  private:
   const char* outer_ = nullptr;
 };
-/// Keeps released memory for a while, poisoned behind its first `tag` bytes; `free` frees it then.
+/// Keeps released memory for a while, poisoned behind its first `tag` bytes; `free` frees it then. Without a tag it
+/// held any number of adapters.
 void Bury(void* memory, std::size_t size, std::size_t tag, void (*free)(void*)) noexcept;
 
 /// While it lives, what this thread hands to a library belongs to a session or a registration, known by an address.
@@ -68,6 +69,9 @@ void BeginCall(const void* handle) noexcept;
 /// The call that the handle is good for is over: its use is reported as `out_of_phase` from now on, and answered as
 /// long as the handle lives.
 void EndCall(const void* handle) noexcept;
+/// What the handle refers to has ended before it: it may be released still, and any other use is refused as
+/// `out_of_phase`.
+void Expire(const void* handle) noexcept;
 /// For a handle that may be a library's own object: "" unless it is known as a released one, or as a living one of
 /// another kind; reported then.
 std::string JudgeForeign(const void* handle, std::uint32_t kind);

@@ -18,7 +18,7 @@ constexpr Rule kRules[] = {
     {"out_of_phase", "a handle was used after the call that it was good for"},
     {"overrun",
      "a library wrote before the first or behind the last byte of an output or of a block that it had allocated"},
-    {"input_written", "a kernel changed one of its inputs"},
+    {"input_written", "a kernel changed one of its inputs, or a provider a constant that it was shown"},
     {"output_missing", "a kernel reported success and had not made an output that somebody waits for"},
     {"shape_mismatch", "a kernel made an output of other extents than inference or the model had promised"},
     {"inference_failed", "InferOutputShapeFn returned an error, which leaves the shape unknown"},

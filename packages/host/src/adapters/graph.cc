@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/graph.h"
 
+#include "adapters/checked.h"
 #include "light/assignment.h"
 
 namespace ort_host {
@@ -15,6 +16,11 @@ struct GraphAdapter::Lone {
   std::string no_path = {};
 };
 
+struct GraphAdapter::Views {
+  std::mutex mutex;
+  std::unordered_set<const GraphAdapter*> all;
+};
+
 GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, std::string name, Kind kind,
                            GraphBoundary boundary, const NodeAdapter* parent)
     : AdapterBase(kGraphKind),
@@ -26,6 +32,8 @@ GraphAdapter::GraphAdapter(const light::GraphOffer& offer, const std::string& mo
       input_set_(boundary_.inputs.begin(), boundary_.inputs.end()),
       output_set_(boundary_.outputs.begin(), boundary_.outputs.end()),
       parent_(parent) {
+  if (checked::enabled() && kind != Kind::kView) [[unlikely]]
+    views_ = std::make_shared<Views>();
   by_id_.reserve(boundary_.nodes.size());
   for (const light::NodeId id : boundary_.nodes) {
     const light::Node& node = graph().node(id);
@@ -56,7 +64,22 @@ GraphAdapter::GraphAdapter(std::unique_ptr<Lone> lone)
   for (light::ValueId id = 0; id < lone_->values.size(); ++id) values_.try_emplace(id, *this, id, lone_->values[id]);
 }
 
-GraphAdapter::~GraphAdapter() = default;
+GraphAdapter::~GraphAdapter() {
+  if (views_ == nullptr) return;
+  const std::lock_guard lock(views_->mutex);
+  if (is_view()) {
+    views_->all.erase(this);
+    return;
+  }
+  for (const GraphAdapter* view : views_->all) view->Expire();
+  views_->all.clear();
+}
+
+void GraphAdapter::Expire() const {
+  checked::Expire(ort_abi::Lend<OrtGraph>(*this));
+  for (const NodeAdapter& node : nodes_) node.Expire();
+  for (const auto& [id, value] : values_) checked::Expire(ort_abi::Lend<OrtValueInfo>(value));
+}
 
 std::unique_ptr<GraphAdapter> GraphAdapter::MakeAlone(light::Node node, std::vector<light::GraphValue> values,
                                                       std::string provider) {
@@ -65,8 +88,15 @@ std::unique_ptr<GraphAdapter> GraphAdapter::MakeAlone(light::Node node, std::vec
 }
 
 std::unique_ptr<GraphAdapter> GraphAdapter::MakeView(std::span<const light::NodeId> nodes) const {
-  return std::unique_ptr<GraphAdapter>(
+  std::unique_ptr<GraphAdapter> view(
       new GraphAdapter(offer_, model_path_, "sub_graph", Kind::kView, BoundaryOfNodes(offer_, nodes)));
+  view->watch_ = watch_;
+  view->views_ = views_;
+  if (views_ != nullptr) {
+    const std::lock_guard lock(views_->mutex);
+    views_->all.insert(view.get());
+  }
+  return view;
 }
 
 std::unique_ptr<GraphAdapter> GraphAdapter::MakeFused(const light::GraphOffer& offer, const std::string& model_path,

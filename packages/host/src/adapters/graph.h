@@ -13,11 +13,13 @@
 #include "adapters/graph_boundary.h"
 #include "adapters/kinds.h"
 #include "adapters/op_attr.h"
+#include "adapters/quarantine.h"
 #include "adapters/value_info.h"
 #include "light/execution_provider.h"
 
 namespace ort_host {
 
+class ConstantWatch;
 class GraphAdapter;
 
 /// Behind OrtNode: a node of a graph that a provider looks at. Belongs to its graph.
@@ -38,6 +40,8 @@ class NodeAdapter final : public AdapterBase {
   const OpAttrAdapter* FindAttribute(std::string_view name) const;
   /// By the index of light::Node::subgraphs.
   const GraphAdapter& subgraph(std::size_t i) const;
+  /// As GraphAdapter::Expire.
+  void Expire() const;
 
  private:
   struct Body;
@@ -74,6 +78,10 @@ class GraphAdapter final : public AdapterBase {
   static std::unique_ptr<GraphAdapter> MakeAlone(light::Node node, std::vector<light::GraphValue> values,
                                                  std::string provider);
 
+  /// In checked mode: what is shown of constants from now on is watched. Of the whole graph, its views and bodies.
+  void WatchConstants(ConstantWatch* watch) noexcept { watch_ = watch; }
+  ConstantWatch* watch() const noexcept { return watch_; }
+
   const light::GraphOffer& offer() const noexcept { return offer_; }
   const light::Graph& graph() const noexcept { return offer_.graph; }
   const std::string& name() const noexcept { return name_; }
@@ -84,7 +92,8 @@ class GraphAdapter final : public AdapterBase {
   /// True if it is there for the sake of one node alone, which shows no graph.
   bool is_alone() const noexcept { return kind_ == Kind::kAlone; }
 
-  const std::deque<NodeAdapter>& nodes() const noexcept { return nodes_; }
+  using Nodes = std::deque<NodeAdapter, QuarantineAllocator<NodeAdapter>>;
+  const Nodes& nodes() const noexcept { return nodes_; }
   const std::vector<light::ValueId>& inputs() const noexcept { return boundary_.inputs; }
   const std::vector<light::ValueId>& outputs() const noexcept { return boundary_.outputs; }
   const std::vector<light::ValueId>& initializers() const noexcept { return boundary_.initializers; }
@@ -105,10 +114,14 @@ class GraphAdapter final : public AdapterBase {
  private:
   enum class Kind : uint8_t { kWhole, kView, kFused, kAlone };
   struct Lone;
+  struct Views;
   explicit GraphAdapter(std::unique_ptr<Lone> lone);
   GraphAdapter(const light::GraphOffer& offer, const std::string& model_path, std::string name, Kind kind,
                GraphBoundary boundary, const NodeAdapter* parent = nullptr);
   void AddValue(light::ValueId id);
+  /// Of a view: what it shows has ended, and checked mode refuses what is reached from it.
+  void Expire() const;
+  friend class NodeAdapter;  // bodies expire with their node
 
   const std::unique_ptr<Lone> lone_;  // of MakeAlone, else null
   const light::GraphOffer& offer_;
@@ -118,12 +131,17 @@ class GraphAdapter final : public AdapterBase {
   const GraphBoundary boundary_;
   std::unordered_set<light::ValueId> input_set_;
   std::unordered_set<light::ValueId> output_set_;
-  std::deque<NodeAdapter> nodes_;
+  Nodes nodes_;
   std::unordered_map<light::NodeId, const NodeAdapter*> by_id_;
-  std::unordered_map<light::ValueId, ValueInfoAdapter> values_;
+  using Value = std::pair<const light::ValueId, ValueInfoAdapter>;
+  std::unordered_map<light::ValueId, ValueInfoAdapter, std::hash<light::ValueId>, std::equal_to<>,
+                     QuarantineAllocator<Value>>
+      values_;
   const NodeAdapter* parent_;
   mutable std::once_flag outer_once_;
   mutable std::unique_ptr<GraphAdapter> outer_;  // around a parent that stands alone
+  ConstantWatch* watch_ = nullptr;
+  std::shared_ptr<Views> views_;  // those that are not released; in checked mode, else null
 };
 
 }  // namespace ort_host

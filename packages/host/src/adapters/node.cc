@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "adapters/checked.h"
 #include "adapters/graph.h"
 #include "light/assignment.h"
 
@@ -16,7 +17,9 @@ const light::Assignment& NobodysAssignment() noexcept {
 struct NodeAdapter::Body {
   Body(const NodeAdapter& parent, const light::Graph& graph, const light::Assignment& assignment)
       : offer{graph, assignment, &parent.graph().offer(), parent.node().id},
-        adapter(offer, parent.graph().model_path(), parent) {}
+        adapter(offer, parent.graph().model_path(), parent) {
+    adapter.WatchConstants(parent.graph().watch());
+  }
 
   light::GraphOffer offer;
   GraphAdapter adapter;
@@ -26,6 +29,11 @@ NodeAdapter::NodeAdapter(const GraphAdapter& graph, const light::Node& node)
     : AdapterBase(kNodeKind), graph_(graph), node_(node) {}
 
 NodeAdapter::~NodeAdapter() = default;
+
+void NodeAdapter::Expire() const {
+  checked::Expire(ort_abi::Lend<OrtNode>(*this));
+  for (const auto& body : bodies_) body->adapter.Expire();
+}
 
 const std::string& NodeAdapter::provider() const noexcept { return graph_.ProviderOf(node_.id); }
 

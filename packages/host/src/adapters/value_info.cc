@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/value_info.h"
 
+#include "adapters/constant_watch.h"
 #include "adapters/graph.h"
 #include "adapters/graph_boundary.h"
 
@@ -55,7 +56,10 @@ const ValueAdapter* ValueInfoAdapter::initializer() const {
   std::call_once(initializer_once_, [&] {
     const light::ValueSource source = SourceOf(graph_.offer(), id_);
     const auto tensor = InitializerTensor(source.graph, source.value);
-    if (tensor) initializer_ = ValueAdapter::Constant(*tensor);
+    if (!tensor) return;
+    initializer_ = ValueAdapter::Constant(*tensor);
+    if (graph_.watch() != nullptr) [[unlikely]]
+      graph_.watch()->Show(value_.name, *initializer_->tensor());
   });
   return initializer_.get();
 }

@@ -73,16 +73,34 @@ const GraphAdapter& CompiledGroups::AddNode(const light::Graph& graph, const lig
   return *nodes_.back();
 }
 
-void CompiledGroups::CheckInfos(const std::vector<light::PartitionShape>& shapes,
+/// A compute callback has no way to read or make anything but tensors.
+void CompiledGroups::CheckBoundary(const light::Graph& graph, const light::PartitionShape& shape) const {
+  for (const auto& [ids, what] : {std::pair(&shape.inputs, "input"), std::pair(&shape.outputs, "output")}) {
+    for (const light::ValueId id : *ids) {
+      const light::GraphValue& value = graph.value(id);
+      if (value.type.is_tensor() || value.type.kind == light::ValueType::Kind::kUnknown) continue;
+      instance_.Fail(ORT_NOT_IMPLEMENTED, "OrtEp.GetCapability",
+                     "group '" + shape.proposal.name + "': its " + what + " '" + value.name +
+                         "' must be a tensor, got " + value.type.ToString());
+    }
+  }
+}
+
+void CompiledGroups::CheckInfos(std::size_t earlier, const std::vector<light::PartitionShape>& shapes,
                                 const std::vector<OrtNodeComputeInfo*>& infos,
                                 const std::vector<OrtNode*>& contexts) const {
+  const auto is_of = [](auto begin, std::size_t count, const OrtNodeComputeInfo* info) {
+    const auto end = begin + static_cast<std::ptrdiff_t>(count);
+    return std::find(begin, end, info) != end;
+  };
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const std::string group = "for group '" + shapes[i].proposal.name + "': ";
     if (infos[i] == nullptr) instance_.Fail(ORT_FAIL, kCompile, group + "gave no compute info with success, got null");
-    if (std::find(infos.begin(), infos.begin() + static_cast<std::ptrdiff_t>(i), infos[i]) !=
-        infos.begin() + static_cast<std::ptrdiff_t>(i)) {
+    if (is_of(infos.begin(), i, infos[i]) || is_of(infos_.begin(), earlier, infos[i])) {
       instance_.Fail(ORT_FAIL, kCompile, group + "gave a compute info that another group has");
     }
+    // Not released: who gives a node away makes it with OrtModelEditorApi.CreateNode, which answers NOT_IMPLEMENTED
+    // here, so this one is lent or the library's own.
     if (contexts[i] != nullptr) {
       instance_.Fail(ORT_NOT_IMPLEMENTED, kCompile, group + "gave an EPContext node, which this host has no use for");
     }
@@ -98,15 +116,18 @@ std::vector<std::unique_ptr<light::Partition>> CompiledGroups::Compile(
   std::vector<std::unique_ptr<GraphAdapter>> graphs;
   std::vector<const OrtGraph*> graph_handles;
   std::vector<const OrtNode*> node_handles;
+  for (const light::PartitionShape& shape : shapes) CheckBoundary(offer.graph, shape);
   for (const light::PartitionShape& shape : shapes) {
     const GraphAdapter& node = AddNode(offer.graph, shape);
     node_handles.push_back(Lend<OrtNode>(node.nodes().front()));
     const std::string& op_type = node.nodes().front().node().op_type;
     graphs.push_back(GraphAdapter::MakeFused(offer, model_path_, op_type, shape));
+    graphs.back()->WatchConstants(watch_);
     graph_handles.push_back(Lend<OrtGraph>(*graphs.back()));
   }
   std::vector<OrtNodeComputeInfo*> infos(shapes.size());
   std::vector<OrtNode*> contexts(shapes.size());
+  const std::size_t earlier = infos_.size();
   const auto take = [&] {  // ours to give back, whether the call succeeded or not
     for (OrtNodeComputeInfo* info : infos) {
       if (info != nullptr && std::find(infos_.begin(), infos_.end(), info) == infos_.end()) infos_.push_back(info);
@@ -120,7 +141,7 @@ std::vector<std::unique_ptr<light::Partition>> CompiledGroups::Compile(
     throw;
   }
   take();
-  CheckInfos(shapes, infos, contexts);
+  CheckInfos(earlier, shapes, infos, contexts);
   std::vector<std::unique_ptr<light::Partition>> partitions;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     partitions.push_back(MakeCompiledPartition(instance_, infos[i], offer.graph, shapes[i]));

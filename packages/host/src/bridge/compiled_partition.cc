@@ -45,10 +45,11 @@ class CompiledPartition final : public light::Partition {
     if (budget != nullptr) content.scope->budget()->Attach(budget);
     const CurrentKernel current(content);
     const checked::InSlot in_slot(kCreateState);
-    NodeComputeContextAdapter context(content.node_name);
+    // Not on the stack, where one that is used too late would soon be another one.
+    const auto context = std::make_unique<NodeComputeContextAdapter>(content.node_name);
     void* state = nullptr;
     try {
-      CallFunction<HostStatus>(kCreateState, info_->CreateState, info_, ort_abi::Lend<OrtNodeComputeContext>(context),
+      CallFunction<HostStatus>(kCreateState, info_->CreateState, info_, ort_abi::Lend<OrtNodeComputeContext>(*context),
                                &state);
     } catch (const StatusError& error) {
       throw ToLightError(error.code(), run_.Labelled(error.what()));

@@ -17,6 +17,8 @@ namespace {
 using ort_abi::Lend;
 using ort_abi::StatusError;
 
+constexpr const char* kGetCapability = ort_abi::MemberInfo<&OrtEp::GetCapability>::kLabel;
+
 light::KernelEntry MakeEntry(const EpInstance& instance, const RegisteredKernel& kernel) {
   const KernelDefinition& definition = kernel.definition.definition();
   light::KernelEntry entry;
@@ -67,10 +69,12 @@ std::string UnusualArgument(const light::Graph& graph, const light::Node& node) 
 }  // namespace
 
 PluginProvider::PluginProvider(EpSelection selection, const SessionOptionsAdapter& options,
-                               std::shared_ptr<SessionScope> scope, std::string model_path, std::size_t& group_count)
+                               std::shared_ptr<SessionScope> scope, std::string model_path,
+                               light::BrokenGroups broken_groups, std::size_t& group_count)
     : instance_(std::move(selection), options, std::move(scope)),
       model_path_(std::move(model_path)),
-      groups_(instance_, model_path_, group_count) {
+      broken_groups_(broken_groups),
+      groups_(instance_, model_path_, checked::enabled() ? &watch_ : nullptr, group_count) {
   const std::string* disabled = options.FindConfig("session.disable_model_compile");
   may_compile_ = disabled == nullptr || *disabled != "1";
   ReadRegistry();
@@ -103,19 +107,32 @@ bool PluginProvider::IsHidden(const light::Graph& graph, const light::Node& node
 }
 
 light::Proposals PluginProvider::Propose(const light::GraphOffer& offer) {
-  const GraphAdapter graph(offer, model_path_, [&](const light::Node& node) { return IsHidden(offer.graph, node); });
-  if (graph.nodes().empty()) return {};  // constants alone
-  GraphSupportAdapter support(graph, [&](const NodeAdapter& node) -> const OrtKernelDef* {
+  std::vector<light::NodeId> hidden;
+  const auto hides = [&](const light::Node& node) {
+    const bool is_hidden = IsHidden(offer.graph, node);
+    if (is_hidden) hidden.push_back(node.id);
+    return is_hidden;
+  };
+  // Neither is on the stack, where a handle that is used too late would soon be another one.
+  const auto graph = std::make_unique<GraphAdapter>(offer, model_path_, hides);
+  if (graph->nodes().empty()) return {};  // constants alone
+  if (checked::enabled()) [[unlikely]]
+    graph->WatchConstants(&watch_);
+  const auto look_up = [&](const NodeAdapter& node) -> const OrtKernelDef* {
     // A node that somebody has is looked up under the name of who has it.
     const std::string& owner = node.provider();
     if (!owner.empty() && owner != name()) return nullptr;
     const RegisteredKernel* found = Find(node.graph().graph(), node.node(), nullptr);
     return found != nullptr ? Lend<OrtKernelDef>(found->definition) : nullptr;
-  });
-  instance_.Call<&OrtEp::GetCapability>(Lend<OrtGraph>(graph), Lend<OrtEpGraphSupportInfo>(support));
-  if (!support.problem().empty()) instance_.Fail(ORT_EP_FAIL, "OrtEp.GetCapability", support.problem());
-  light::Proposals proposals = support.TakeProposals();
-  for (light::PartitionProposal& group : proposals.partitions) group.name = groups_.NextName(graph.main_graph());
+  };
+  const bool may_overlap = broken_groups_ != light::BrokenGroups::kRefuse;
+  const auto support = std::make_unique<GraphSupportAdapter>(*graph, may_overlap, look_up);
+  instance_.Call<&OrtEp::GetCapability>(Lend<OrtGraph>(std::as_const(*graph)), Lend<OrtEpGraphSupportInfo>(*support));
+  JudgeConstants(kGetCapability);
+  if (!support->problem().empty()) instance_.Fail(ORT_EP_FAIL, kGetCapability, support->problem());
+  light::Proposals proposals = support->TakeProposals();
+  for (light::PartitionProposal& group : proposals.partitions) group.name = groups_.NextName(graph->main_graph());
+  proposals.hidden = std::move(hidden);
   return proposals;
 }
 
@@ -146,10 +163,19 @@ const light::KernelEntry* PluginProvider::FindKernel(const light::Graph& graph, 
 std::vector<std::unique_ptr<light::Partition>> PluginProvider::Compile(
     const light::GraphOffer& offer, const std::vector<light::PartitionShape>& shapes) {
   if (!may_compile_) {
-    instance_.Fail(ORT_MODEL_REQUIRES_COMPILATION, "OrtEp.GetCapability",
+    instance_.Fail(ORT_MODEL_REQUIRES_COMPILATION, kGetCapability,
                    "asks for nodes to be fused, and session.disable_model_compile is 1");
   }
-  return groups_.Compile(offer, shapes);
+  auto partitions = groups_.Compile(offer, shapes);
+  JudgeConstants(ort_abi::MemberInfo<&OrtEp::Compile>::kLabel);
+  return partitions;
+}
+
+void PluginProvider::JudgeConstants(const char* callback) {
+  if (!checked::enabled()) [[likely]]
+    return;
+  const std::string changed = watch_.Judge(instance_.label(), callback);
+  if (!changed.empty()) instance_.Fail(ORT_FAIL, callback, changed);
 }
 
 }  // namespace ort_host

@@ -59,6 +59,7 @@ struct TestedLibrary {
   std::string sha256;
   std::string profile;
   int api_version = 0;
+  std::string broken_groups;  ///< what SessionOptions::broken_groups is for it where that is `auto`
 };
 std::vector<TestedLibrary> TestedLibraries();
 
@@ -126,9 +127,10 @@ class SessionOptions {
   void set_reference_fallback(bool allow);
   bool reference_fallback() const;
 
-  /// What becomes of a group that a provider proposes and that cannot run as one step.
-  void set_broken_groups(light::BrokenGroups policy);
-  light::BrokenGroups broken_groups() const;
+  /// What becomes of a group that a provider proposes and that cannot run as one step: `refuse`, `split`, `drop`, or
+  /// `auto` for what the list of tested libraries says of the provider's, else `refuse`.
+  void set_broken_groups(const std::string& policy);
+  std::string broken_groups() const;
   /// Refuses a provider that prefers another layout than the model's.
   void set_strict_layout(bool strict);
   bool strict_layout() const;

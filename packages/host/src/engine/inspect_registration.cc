@@ -154,7 +154,7 @@ ProviderReport InspectProvider(const EpSelection& selection, std::vector<Operato
     }
     auto scope = std::make_shared<SessionScope>(options.config(), -1, "");
     std::size_t group_count = 0;
-    const PluginProvider provider(selection, options, std::move(scope), "", group_count);
+    const PluginProvider provider(selection, options, std::move(scope), "", light::BrokenGroups::kRefuse, group_count);
     if (provider.registry() == nullptr) return report;
     for (const RegisteredKernel& kernel : provider.registry()->kernels()) {
       report.kernels.push_back(Describe(kernel.definition.definition()));

@@ -170,7 +170,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
       custom_ops_(std::make_unique<CustomOps>(sources_, scope_,
                                               CustomOps::Options{options.allow_onnx_override, NamesOf(selections_)})),
       schemas_(std::make_unique<CurrentSchemas>(custom_ops_->schemas())),
-      providers_(std::make_unique<SessionProviders>(selections_, options.adapter, scope_, model_path)) {
+      providers_(std::make_unique<SessionProviders>(selections_, options, scope_, model_path)) {
   RequireKnownModes(model, options.adapter);
   if (options.strict_layout) providers_->RequireModelLayout();
   light::SessionConfig config;
@@ -179,7 +179,6 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
   config.fuse = options.graph_optimization_level > 0;
   config.schemas = &custom_ops_->schemas();
   config.sources.providers = providers_->AsSources();
-  config.sources.broken_groups = options.broken_groups;
   config.sources.overrides = &custom_ops_->overrides();
   config.sources.custom = &custom_ops_->kernels();
   if (options.reference_fallback) config.sources.fallback = ReferenceKernels;

@@ -95,11 +95,11 @@ bool SessionOptions::GetConfigEntry(const std::string& key, std::string* value) 
   return true;
 }
 
-void SessionOptions::set_broken_groups(light::BrokenGroups policy) {
+void SessionOptions::set_broken_groups(const std::string& policy) {
   std::lock_guard lock(impl_->mutex);
   impl_->state.broken_groups = policy;
 }
-light::BrokenGroups SessionOptions::broken_groups() const {
+std::string SessionOptions::broken_groups() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->state.broken_groups;
 }

@@ -12,7 +12,6 @@
 #include "bridge/custom_ops.h"
 #include "bridge/ep_selection.h"
 #include "light/memory_budget.h"
-#include "light/partition.h"
 
 namespace ort_host {
 
@@ -28,7 +27,7 @@ struct SessionOptionsState {
   std::string log_id;
   bool allow_onnx_override = false;
   bool reference_fallback = true;
-  light::BrokenGroups broken_groups = light::BrokenGroups::kRefuse;
+  std::string broken_groups = "auto";
   bool strict_layout = false;  ///< a provider that prefers another layout than the model's is refused
 
   /// The domains with the libraries that keep their ops alive.

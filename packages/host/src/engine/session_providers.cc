@@ -25,12 +25,23 @@ void ForAll(const Items& items, Visit&& visit) {
   if (first != nullptr) std::rethrow_exception(first);
 }
 
+light::BrokenGroups PolicyFor(const EpSelection& selection, const std::string& chosen) {
+  std::string_view policy = chosen;
+  if (policy == "auto") {
+    const AuditedLibrary* audit = selection.library->library()->audit();
+    policy = audit != nullptr ? audit->broken_groups : "refuse";
+  }
+  if (policy == "split") return light::BrokenGroups::kSplit;
+  return policy == "drop" ? light::BrokenGroups::kDrop : light::BrokenGroups::kRefuse;
+}
+
 }  // namespace
 
-SessionProviders::SessionProviders(const std::vector<EpSelection>& selections, const SessionOptionsAdapter& options,
+SessionProviders::SessionProviders(const std::vector<EpSelection>& selections, const SessionOptionsState& options,
                                    const std::shared_ptr<SessionScope>& scope, const std::string& model_path) {
   for (const EpSelection& selection : selections) {
-    providers_.push_back(std::make_unique<PluginProvider>(selection, options, scope, model_path, group_count_));
+    providers_.push_back(std::make_unique<PluginProvider>(selection, options.adapter, scope, model_path,
+                                                          PolicyFor(selection, options.broken_groups), group_count_));
     runs_overlap_ = runs_overlap_ && providers_.back()->instance().runs_concurrently();
   }
 }
@@ -110,6 +121,7 @@ void SessionProviders::RunHooks::End() {
   ForAll(told, [&](const auto& provider) {
     const EpInstance& instance = provider->instance();
     if (instance.Has<&OrtEp::OnRunEnd>()) instance.Call<&OrtEp::OnRunEnd>(Lend<OrtRunOptions>(options_), waits);
+    provider->JudgeConstants("OrtNodeComputeInfo.Compute");
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "adapters/run_options.h"
 #include "bridge/plugin_provider.h"
+#include "engine/session_options_impl.h"
 #include "light/cancellation.h"
 
 namespace ort_host {
@@ -18,7 +19,7 @@ namespace ort_host {
 class SessionProviders {
  public:
   /// Creates them. Throws light::Error; those that were created are released.
-  SessionProviders(const std::vector<EpSelection>& selections, const SessionOptionsAdapter& options,
+  SessionProviders(const std::vector<EpSelection>& selections, const SessionOptionsState& options,
                    const std::shared_ptr<SessionScope>& scope, const std::string& model_path);
 
   bool empty() const noexcept { return providers_.empty(); }

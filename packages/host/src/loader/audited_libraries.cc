@@ -18,7 +18,7 @@ constexpr AuditedLibrary kAudited[] = {
     {"onnxruntime-extensions", "0.15.2", "_extensions_pydll.cpython-311-x86_64-linux-gnu.so", 7044704,
      "7b5db3bb6b0e0eba59b055bf21f14b859cd97c4298303e96aa0b009449568e02", "custom_ops,string_tensors", 30},
     {"onnxruntime-ggml", "0.2.0", "libonnxruntime_ggml.so", 74962065,
-     "b50f9aa48fe6ef23318ce7d3f34827575aae03a83fb378a2badb2c4d4b0f31fb", "compiling_ep", 29},
+     "b50f9aa48fe6ef23318ce7d3f34827575aae03a83fb378a2badb2c4d4b0f31fb", "compiling_ep", 29, "split"},
 };
 
 }  // namespace

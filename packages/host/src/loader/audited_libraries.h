@@ -16,6 +16,8 @@ struct AuditedLibrary {
   const char* sha256;
   const char* profile;  ///< `custom_ops`, `string_tensors`, `kernel_ep`, `compiling_ep`; joined by commas
   int abi;              ///< API version that it asks for
+  /// What becomes of its groups that cannot be run as one step: `refuse`, `split` or `drop`.
+  const char* broken_groups = "refuse";
 };
 
 /// The whole list.

@@ -242,6 +242,7 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         string sha256
         string profile
         int api_version
+        string broken_groups
 
     vector[TestedLibrary] TestedLibraries() except +RaiseHostError
 
@@ -280,11 +281,6 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
 
     vector[SupportRow] SupportMatrix() except +RaiseHostError
 
-    cdef enum class BrokenGroups "light::BrokenGroups":
-        kRefuse
-        kSplit
-        kDrop
-
     cdef cppclass CppSessionOptions "ort_host::SessionOptions":
         CppSessionOptions() except +RaiseHostError
         void set_intra_op_threads(int threads) except +RaiseHostError
@@ -299,8 +295,8 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         int graph_optimization_level() except +RaiseHostError
         void set_reference_fallback(cbool allow) except +RaiseHostError
         cbool reference_fallback() except +RaiseHostError
-        void set_broken_groups(BrokenGroups policy) except +RaiseHostError
-        BrokenGroups broken_groups() except +RaiseHostError
+        void set_broken_groups(const string& policy) except +RaiseHostError
+        string broken_groups() except +RaiseHostError
         void set_strict_layout(cbool strict) except +RaiseHostError
         cbool strict_layout() except +RaiseHostError
         cbool has_providers() except +RaiseHostError

@@ -65,6 +65,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="most memory that the session and its libraries may hold in a run; K, M, G and T are powers of 1024",
     )
     parser.add_argument(
+        "--broken-groups",
+        choices=("auto", "refuse", "split", "drop"),
+        default="auto",
+        help="what becomes of a provider's group that cannot run as one step; auto: as the list of tested libraries "
+        "says, else refuse",
+    )
+    parser.add_argument(
         "--checked", action="store_true", help="check what libraries do with the objects they are given; slower"
     )
 
@@ -99,6 +106,7 @@ def open_session(arguments: argparse.Namespace) -> InferenceSession:
         enable_checked_mode()
     options = SessionOptions()
     options.reference_fallback = not arguments.no_reference_fallback
+    options.broken_groups = arguments.broken_groups
     if arguments.threads is not None:
         options.intra_op_num_threads = arguments.threads
     if arguments.memory_limit is not None:

@@ -73,8 +73,10 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
         Lets custom ops in the ONNX domain replace our kernels, in sessions made with these options.
     broken_groups : str
         What becomes of a group of nodes that an execution provider wants to run as one step and that depends on itself
-        through other nodes: ``refuse``, the default, fails the session and names the path; ``split`` gives it the parts
-        that can run; ``drop`` gives it none of them (ONNX Runtime drops all that the provider wants of the graph).
+        through other nodes or groups, or shares nodes with a group before it: ``refuse`` fails the session and names
+        the path or the nodes; ``split`` gives it the parts that can run; ``drop`` gives it none of them (ONNX Runtime
+        drops all that the provider wants of the graph). ``auto``, the default, is what `tested_libraries` says of the
+        provider's library, else ``refuse``.
     strict_layout : bool
         Refuses an execution provider that prefers another data layout than the model's; otherwise it is offered the
         model's all the same. False by default.

@@ -194,7 +194,7 @@ def tested_libraries():
         library = &found[i]
         result.append(TestedLibrary(
             text(library.name), text(library.version), text(library.file_name), library.bytes, text(library.sha256),
-            text(library.profile), library.api_version))
+            text(library.profile), library.api_version, text(library.broken_groups)))
     return result
 
 

@@ -240,9 +240,11 @@ class TestedLibrary(Record):
         Profiles that it needs, joined by commas.
     api_version : int
         Version of the C API that it asks for.
+    broken_groups : str
+        What ``SessionOptions.broken_groups`` is for it where that is ``auto``.
     """
 
-    __slots__ = ("name", "version", "file_name", "bytes", "sha256", "profile", "api_version")
+    __slots__ = ("name", "version", "file_name", "bytes", "sha256", "profile", "api_version", "broken_groups")
     name: str
     version: str
     file_name: str
@@ -250,6 +252,7 @@ class TestedLibrary(Record):
     sha256: str
     profile: str
     api_version: int
+    broken_groups: str
 
 
 class LoadPolicy(Record):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Included by _host.pyx: what sessions are made with.
 
-BROKEN_GROUPS = ("refuse", "split", "drop")  # as light::BrokenGroups counts them
+BROKEN_GROUPS = ("auto", "refuse", "split", "drop")
 
 
 cdef vector[pair[string, string]] entries_of(dict items):
@@ -92,13 +92,13 @@ cdef class SessionOptions:
 
     @property
     def broken_groups(self):
-        return BROKEN_GROUPS[<int> self.native.get().broken_groups()]
+        return text(self.native.get().broken_groups())
 
     @broken_groups.setter
     def broken_groups(self, value):
         if readable_text("broken_groups", value) not in BROKEN_GROUPS:
             raise InvalidArgument(f"broken_groups: expected one of {list(BROKEN_GROUPS)}, got {value!r}")
-        self.native.get().set_broken_groups(<engine.BrokenGroups> <int> BROKEN_GROUPS.index(value))
+        self.native.get().set_broken_groups(value.encode())
 
     @property
     def strict_layout(self):

@@ -46,8 +46,9 @@ struct AssignmentSources {
   const KernelRegistry* native = nullptr;
   const KernelRegistry* custom = nullptr;
   const KernelRegistry* (*fallback)() = nullptr;  ///< called only when there is a node that none before it takes
-  BrokenGroups broken_groups = BrokenGroups::kRefuse;
-  std::function<void(const std::string&)> warn = {};  ///< gets a line for each group that is split or dropped
+  /// Gets a line for each group that is split or dropped, and for nodes that a provider loses with the node around
+  /// them.
+  std::function<void(const std::string&)> warn = {};
 };
 
 /// Assigns every node, those of subgraphs included. Each provider in turn sees all graphs, inner ones first; it is not

@@ -15,6 +15,7 @@ namespace light {
 struct Proposals {
   std::vector<PartitionProposal> partitions;  ///< groups to run as one step
   std::vector<NodeId> nodes;                  ///< one by one, with kernels that FindKernel gives
+  std::vector<NodeId> hidden = {};            ///< nodes that the provider was not shown
 };
 
 /// Somebody who takes nodes of a graph: single nodes with kernels of its own, or whole groups.
@@ -22,6 +23,8 @@ class ExecutionProvider {
  public:
   virtual ~ExecutionProvider() = default;
   virtual const std::string& name() const noexcept = 0;
+  /// What becomes of its groups that cannot be run as one step.
+  virtual BrokenGroups broken_groups() const noexcept { return BrokenGroups::kRefuse; }
   /// Asked once for each graph, for subgraphs before the graph around them.
   virtual Proposals Propose(const GraphOffer& offer) = 0;
   /// Why Propose, which was called for the graph last, did not want the node. For people.

@@ -27,17 +27,20 @@ struct PartitionShape {
   std::vector<ValueId> outputs;    ///< used outside or graph outputs, in the order they are produced
 };
 
-/// What becomes of a group that nobody can run as one step, because its nodes depend on each other through nodes
-/// outside of it.
+/// What becomes of a group that cannot be run as one step: its nodes depend on each other through nodes outside of it,
+/// it waits for a group that waits for it, or it shares nodes with one.
 enum class BrokenGroups : uint8_t {
   kRefuse,  ///< an error of ValidatePartitions
-  kSplit,   ///< the nodes before, between and after those outside become groups of their own
+  kSplit,   ///< parts that can run one after another become groups of their own, without the shared nodes
   kDrop,    ///< the provider does not get these nodes
 };
 
-/// Splits or drops such groups; each is judged by itself. `notes` gets a line for each, naming the nodes.
+/// Splits or drops such groups; each is judged beside those before it. A group that is broken only through `hidden`
+/// nodes, which its provider could not know of, is split whatever the policy. `notes` gets a line for each, naming the
+/// nodes. With kRefuse the result ends at the first broken group.
 std::vector<PartitionProposal> MendGroups(const Graph& graph, std::vector<PartitionProposal> proposals,
-                                          BrokenGroups policy, std::vector<std::string>& notes);
+                                          BrokenGroups policy, const std::vector<NodeId>& hidden,
+                                          std::vector<std::string>& notes);
 
 /// Checks proposals against the graph and each other and works out their boundaries. Nothing is changed.
 /// Throws Error (kInvalidGraph), naming the nodes: a node that the graph does not have, an empty proposal, one node

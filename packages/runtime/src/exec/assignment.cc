@@ -40,9 +40,16 @@ class Question {
   void Ask() {
     Proposals proposals = provider_.Propose(offer_);
     std::vector<NodeId> single = std::move(proposals.nodes);
+    std::vector<bool> is_proposed(assignment_.nodes.size());
+    for (const PartitionProposal& group : proposals.partitions) {
+      for (const NodeId id : group.nodes) {
+        if (id < is_proposed.size()) is_proposed[id] = true;
+      }
+    }
     std::vector<std::string> notes;
     std::erase_if(proposals.partitions, [&](const PartitionProposal& group) { return ReachesTaken(group, notes); });
-    auto groups = MendGroups(offer_.graph, std::move(proposals.partitions), sources_.broken_groups, notes);
+    auto groups =
+        MendGroups(offer_.graph, std::move(proposals.partitions), provider_.broken_groups(), proposals.hidden, notes);
     for (const std::string& note : notes) {
       if (sources_.warn) sources_.warn("execution provider " + provider_.name() + ": " + note);
     }
@@ -50,8 +57,9 @@ class Question {
     for (const NodeId id : single) TakeNode(id);
     for (NodeAssignment& node : assignment_.nodes) {
       if (node.provider == provider_.name()) continue;
-      const std::string why = node.provider.empty() ? provider_.WhyNot(offer_, offer_.graph.node(node.node))
-                                                    : "belongs to " + node.provider + " already";
+      const std::string why = !node.provider.empty()   ? "belongs to " + node.provider + " already"
+                              : is_proposed[node.node] ? "proposed the node in a group that was left out"
+                                                       : provider_.WhyNot(offer_, offer_.graph.node(node.node));
       node.declined += (node.declined.empty() ? "" : "; ") + provider_.name() + ": " + why;
     }
   }
@@ -150,6 +158,34 @@ struct SingleNodeSource {
   throw Error(ErrorCode::kNotImplemented, message);
 }
 
+/// Lists nodes in the bodies of `node` that a provider other than `taker` has, as `'a' (Add) of First`.
+void ListOthersInside(const Node& node, const std::vector<Assignment>& bodies, const std::string& taker,
+                      std::string& list) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    for (const NodeAssignment& inner : bodies[i].nodes) {
+      const Node& at = node.subgraphs[i].graph->node(inner.node);
+      if (!inner.provider.empty() && inner.provider != taker) {
+        list += (list.empty() ? "" : ", ") + at.Label() + " of " + inner.provider;
+      }
+      ListOthersInside(at, bodies[i].bodies[inner.node], taker, list);
+    }
+  }
+}
+
+/// The bodies of a node run inside of what has the node: those who have nodes in them lose them.
+void DropBodies(const Node& node, const AssignmentSources& sources, NodeAssignment& assigned,
+                std::vector<Assignment>& bodies) {
+  std::string others;
+  ListOthersInside(node, bodies, assigned.provider, others);
+  bodies.clear();
+  if (others.empty()) return;
+  assigned.reason += "; takes with it " + others;
+  if (sources.warn) {
+    sources.warn("execution provider " + assigned.provider + ": node " + node.Label() + " (" + assigned.kernel +
+                 ") takes with it what is in its bodies: " + others);
+  }
+}
+
 /// Gives the nodes that no provider has to the first of the other sources that runs them.
 void AssignRest(const Graph& graph, const AssignmentSources& sources, Assignment& assignment) {
   SingleNodeSource single_node_sources[] = {
@@ -176,7 +212,7 @@ void AssignRest(const Graph& graph, const AssignmentSources& sources, Assignment
       assigned.reason = chosen->reason;
     }
     if (assigned.entry == nullptr || assigned.entry->registration.is_hosted) {
-      assignment.bodies[node.id].clear();  // they run inside of what has the node
+      DropBodies(node, sources, assigned, assignment.bodies[node.id]);
       continue;
     }
     for (std::size_t i = 0; i < node.subgraphs.size(); ++i) {

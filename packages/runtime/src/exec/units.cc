@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <unordered_map>
 
 namespace light {
 
@@ -41,6 +42,39 @@ std::vector<uint32_t> OrderUnits(const Graph& graph, std::span<const uint32_t> u
     }
   }
   return order;
+}
+
+std::string PathThroughOutside(const Graph& graph, std::span<const uint32_t> unit_of, uint32_t start) {
+  struct Step {
+    NodeId from;
+    NodeId to;
+  };
+  std::unordered_map<uint32_t, std::vector<NodeId>> members;
+  for (const Node& node : graph.nodes()) members[unit_of[node.id]].push_back(node.id);
+  std::unordered_map<uint32_t, Step> came_by;
+  std::vector<uint32_t> queue = {start};
+  for (std::size_t next = 0; next < queue.size() && !came_by.contains(start); ++next) {
+    for (const NodeId from : members[queue[next]]) {
+      for (const ValueId output : graph.node(from).outputs) {
+        if (output == kNoValue) continue;
+        for (const Use& use : graph.value(output).uses) {
+          const uint32_t unit = unit_of[use.node];
+          if (unit != queue[next] && came_by.emplace(unit, Step{from, use.node}).second) queue.push_back(unit);
+        }
+      }
+    }
+  }
+  if (!came_by.contains(start)) return "";
+  Step step = came_by.at(start);
+  std::string path = graph.node(step.to).Label();
+  for (;;) {
+    path = graph.node(step.from).Label() + " -> " + path;
+    const uint32_t unit = unit_of[step.from];
+    if (unit == start) return path;
+    const NodeId left_at = step.from;
+    step = came_by.at(unit);
+    if (step.to != left_at) path = graph.node(step.to).Label() + " with " + path;
+  }
 }
 
 }  // namespace light

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "light/graph.h"
@@ -13,5 +14,9 @@ namespace light {
 /// that may run, the one with the earliest node goes first, so that without groups the graph's own order stays.
 /// Units on a cycle, and what depends on them, are missing from the result.
 std::vector<uint32_t> OrderUnits(const Graph& graph, std::span<const uint32_t> unit_of, uint32_t unit_count);
+
+/// A shortest path that leaves the unit `start` and comes back to it, as labels of nodes; "" if there is none. Where it
+/// comes into a unit at one node and leaves it at another, both are named: `'b' (Add) with 'c' (Mul)`.
+std::string PathThroughOutside(const Graph& graph, std::span<const uint32_t> unit_of, uint32_t start);
 
 }  // namespace light
