@@ -98,6 +98,8 @@ def nodes_of(case: dict[str, Any]) -> str:
     found = list(all_nodes(onnx.load(run_cases.ROOT / case["model"]).graph, taken))
     name, count = case["case"].removesuffix("_opts"), sum(found)
     how = ", with `partial=1`" if (case.get("provider_options") or {}).get("partial") == "1" else ""
+    if how and count < len(found):  # what is left lies within its group
+        how += ", split" if count else ", dropped"
     return f"{name} ({'all' if count == len(found) else count or 'none'} of {len(found)} nodes{how})"
 
 
