@@ -50,6 +50,8 @@ ONES = {n: np.ones(n, np.float32) for n in (1, 2, 3)}
     ("op_type", "inputs", "opset", "attributes", "want"),
     [
         ("Add", [(0, 2**40, 2**40), (1,)], 14, {}, (0, 2**40, 2**40)),
+        ("Attention", [(0, 2**40, 2**22, 4), *[(0, 2**40, 3, 4)] * 2], 23, {}, (0, 2**40, 2**22, 4)),
+        ("Attention", [(1, 1, 2**62, 0), *[(1, 1, 3, 0)] * 2], 23, {}, (1, 1, 2**62, 0)),
         ("BatchNormalization", [(2**62, 1, 0), *[ONES[1]] * 4], 15, {}, (2**62, 1, 0)),
         ("BatchNormalization", [(2**40, 3, 0), *[ONES[3]] * 4], 15, {}, (2**40, 3, 0)),
         ("BatchNormalization", [(2**40, 3, 0), *[ONES[3]] * 4], 15, {"training_mode": 1}, (2**40, 3, 0)),
@@ -66,8 +68,11 @@ ONES = {n: np.ones(n, np.float32) for n in (1, 2, 3)}
         ("MatMulInteger", [(2**31, 2**31, 0), (0, 0)], 10, {}, (2**31, 2**31, 0)),
         ("MeanVarianceNormalization", [(2**62, 0, 2**62, 1)], 13, {}, (2**62, 0, 2**62, 1)),
         ("RMSNormalization", [(2**62, 0), ONES[1]], 23, {}, (2**62, 0)),
+        ("RNN", [(2**40, 0, 3), (1, 2, 3), (1, 2, 2)], 14, {"hidden_size": 2}, (2**40, 1, 0, 2)),
+        ("RotaryEmbedding", [(0, 2**40, 2**40, 4), *[(0, 2**40, 2)] * 2], 23, {}, (0, 2**40, 2**40, 4)),
         ("Slice", [(0, 2**62), np.array([1]), np.array([2**62]), np.array([1])], 13, {}, (0, 2**62 - 1)),
         ("Softmax", [(2**62, 0, 2**62)], 13, {}, (2**62, 0, 2**62)),
+        ("TensorScatter", [(2**40, 2**40, 0), (2**40, 3, 0)], 24, {}, (2**40, 2**40, 0)),
         ("Transpose", [(2**62, 0, 2**61)], 13, {}, (2**61, 0, 2**62)),
         ("Where", [np.array(True), (0, 2**40, 2**40), (1, 1)], 14, {}, (0, 2**40, 2**40)),
     ],
@@ -87,10 +92,11 @@ def test_running_statistics_of_a_batch_without_elements() -> None:
     [
         ("Concat", [(2**62, 0)] * 2, 13, 1, r"input 1 \(inputs\): axis 0 of the output must fit in 64 bits, got \[46"),
         ("LayerNormalization", [(2**62, 0), ONES[1]], 17, 2, r"fit in memory, got float\[4611686018427387904, 1\]"),
+        ("RNN", [(2**40, 2**40, 0), (1, 2, 0), (1, 2, 2)], 14, 1, "fit"),
         ("SplitToSequence", [(2**62, 0)], 11, 1, r"input 0 \(input\): must be split into at most 1048576 parts"),
     ],
 )
 def test_results_that_do_not_fit(op_type: str, inputs: Any, opset: int, outputs: int, message: str) -> None:
-    attributes = {"axis": 0} if op_type == "Concat" else {}
+    attributes = {"Concat": {"axis": 0}, "RNN": {"hidden_size": 2}}.get(op_type, {})
     with pytest.raises(ort.InvalidArgument, match=message):
         extents(op_type, inputs, opset, outputs, **attributes)

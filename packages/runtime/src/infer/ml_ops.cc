@@ -52,6 +52,17 @@ void InferClassifier(InferenceContext& context) {
   context.SetOutputShape(1, Shape({batch, Dim()}));
 }
 
+/// A row of scores per row of the input.
+void InferScores(InferenceContext& context, const Dim& columns) {
+  const Shape& input = InputShape(context, 0);
+  if (input.rank() == 1 || input.rank() == 2)
+    context.SetOutputShape(0, Shape({input.rank() == 2 ? input[0] : Dim(1), columns}));
+}
+
+void InferTargets(InferenceContext& context) { InferScores(context, Dim(context.Int("targets", 1))); }
+void InferTreeTargets(InferenceContext& context) { InferScores(context, Dim(context.Int("n_targets", 1))); }
+void InferOneTarget(InferenceContext& context) { InferScores(context, Dim(1)); }
+
 void InferZipMap(InferenceContext& context) {
   ValueType map;
   map.kind = ValueType::Kind::kMap;
@@ -103,11 +114,15 @@ constexpr InferenceHook kHooks[] = {
     {"LabelEncoder", InferLabelEncoder, 2, INT_MAX, kMl},
     {"LinearAttention", InferLinearAttention},
     {"LinearClassifier", InferClassifier, 1, INT_MAX, kMl},
+    {"LinearRegressor", InferTargets, 1, INT_MAX, kMl},
     {"Momentum", InferOptimizer, 1, INT_MAX, kTraining},
     {"Normalizer", KeepShape, 1, INT_MAX, kMl},
     {"SVMClassifier", InferClassifier, 1, INT_MAX, kMl},
+    {"SVMRegressor", InferOneTarget, 1, INT_MAX, kMl},
     {"Scaler", KeepShape, 1, INT_MAX, kMl},
+    {"TreeEnsemble", InferTreeTargets, 1, INT_MAX, kMl},
     {"TreeEnsembleClassifier", InferClassifier, 1, INT_MAX, kMl},
+    {"TreeEnsembleRegressor", InferTreeTargets, 1, INT_MAX, kMl},
     {"ZipMap", InferZipMap, 1, INT_MAX, kMl},
 };
 

@@ -9,6 +9,7 @@ const KernelRegistry& NativeKernels() {
     RegisterActivation(*kernels);
     RegisterArgReduce(*kernels);
     RegisterArithmetic(*kernels);
+    RegisterAttention(*kernels);
     RegisterAveragePooling(*kernels);
     RegisterBatchNormalization(*kernels);
     RegisterBitwise(*kernels);
@@ -34,12 +35,14 @@ const KernelRegistry& NativeKernels() {
     RegisterGenerators(*kernels);
     RegisterGlobalPooling(*kernels);
     RegisterGroupNormalization(*kernels);
+    RegisterGru(*kernels);
     RegisterIntegerConv(*kernels);
     RegisterIntegerMatMul(*kernels);
     RegisterLayerNormalization(*kernels);
     RegisterLogic(*kernels);
     RegisterLpNormalization(*kernels);
     RegisterLrn(*kernels);
+    RegisterLstm(*kernels);
     RegisterMatMul(*kernels);
     RegisterMaxUnpool(*kernels);
     RegisterMeanVarianceNormalization(*kernels);
@@ -55,6 +58,8 @@ const KernelRegistry& NativeKernels() {
     RegisterReduceNorm(*kernels);
     RegisterResize(*kernels);
     RegisterReverseSequence(*kernels);
+    RegisterRnn(*kernels);
+    RegisterRotaryEmbedding(*kernels);
     RegisterRounding(*kernels);
     RegisterScan(*kernels);
     RegisterScatter(*kernels);
@@ -64,6 +69,7 @@ const KernelRegistry& NativeKernels() {
     RegisterSoftmax(*kernels);
     RegisterSplit(*kernels);
     RegisterStringConcat(*kernels);
+    RegisterTensorScatter(*kernels);
     RegisterTopK(*kernels);
     RegisterTranspose(*kernels);
     RegisterTrigonometry(*kernels);
