@@ -30,7 +30,6 @@ FAILING = {
 # Operators of which the provider takes no node: the runtime has no kernel, or the kernel is for other than tensors, or
 # it has subgraphs, whose nodes are taken one by one.
 NEVER_TAKEN = {
-    "ArrayFeatureExtractor", "Binarizer", "LabelEncoder", "TreeEnsemble",
     "AffineGrid", "BitCast", "BlackmanWindow", "Col2Im", "DFT", "DeformConv", "GridSample", "HammingWindow",
     "HannWindow", "If", "Loop", "MelWeightMatrix", "NonMaxSuppression", "Optional", "RegexFullMatch", "Scan",
     "SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceLength", "SplitToSequence",

@@ -29,7 +29,10 @@ def node_model(
     unranked: bool = False,
     **attributes: Any,
 ) -> onnx.ModelProto:
-    """Make a model of one node. An output type of 0 omits the output; inputs in `constants` become initializers."""
+    """Make a model of one node. An output type of 0 omits the output; inputs in `constants` become initializers.
+
+    The attribute ``domain`` is the node's domain, whose version `opset` is then.
+    """
     names = [f"x{i}" if array is not None else "" for i, array in enumerate(inputs)]
     results = [f"y{i}" if kind else "" for i, kind in enumerate(outputs)]
     given = [(i, array) for i, array in enumerate(inputs) if array is not None]
@@ -44,7 +47,9 @@ def node_model(
         [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(results, outputs, strict=True) if kind],
         [numpy_helper.from_array(a, names[i]) for i, a in given if i in constants],
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    domain = attributes.get("domain", "")
+    imports = [helper.make_opsetid(domain, opset), *([helper.make_opsetid("", 21)] if domain else [])]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
 @pytest.fixture

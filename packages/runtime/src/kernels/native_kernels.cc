@@ -46,6 +46,11 @@ const KernelRegistry& NativeKernels() {
     RegisterMatMul(*kernels);
     RegisterMaxUnpool(*kernels);
     RegisterMeanVarianceNormalization(*kernels);
+    RegisterMlEncoders(*kernels);
+    RegisterMlFeatures(*kernels);
+    RegisterMlLinear(*kernels);
+    RegisterMlSvm(*kernels);
+    RegisterMlTrees(*kernels);
     RegisterMod(*kernels);
     RegisterOneHot(*kernels);
     RegisterOptional(*kernels);
