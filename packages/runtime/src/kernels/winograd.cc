@@ -10,11 +10,11 @@ namespace {
 
 constexpr int64_t kPositions = 36;
 
-// With fewer, the transformed weights take longer to read than the sums to compute.
-constexpr int64_t kFewestTiles = 9;
-
-int64_t CountTiles(int64_t batch, int64_t height, int64_t width) {
-  return batch * ((height + 3) / 4) * ((width + 3) / 4);
+// True if there are enough tiles: with fewer, weights that no cache has room for take longer to read than the sums to
+// compute.
+bool IsWorthIt(int64_t channels, int64_t filters, int64_t batch, int64_t height, int64_t width) {
+  const bool small = kPositions * channels * filters <= 3 << 19;
+  return batch * ((height + 3) / 4) * ((width + 3) / 4) >= (small ? 3 : 9);
 }
 
 int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -220,7 +220,8 @@ void RunSteps(RuntimeContext& context, const ConvLayer& layer, const Tiles& tile
 bool SuitsWinograd(std::span<const int64_t> weights, const ValueType* output) {
   if (weights.size() != 4 || weights[0] < 16 || weights[1] < 16 || weights[2] != 3 || weights[3] != 3) return false;
   const auto extents = output ? output->shape.extents() : std::nullopt;
-  return !extents || extents->size() != 4 || CountTiles((*extents)[0], (*extents)[2], (*extents)[3]) >= kFewestTiles;
+  return !extents || extents->size() != 4 ||
+         IsWorthIt(weights[1], weights[0], (*extents)[0], (*extents)[2], (*extents)[3]);
 }
 
 void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights) {
@@ -239,7 +240,8 @@ void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights) {
 }
 
 bool WinogradConv::Takes(const ConvLayer& layer) const {
-  return !weights_.empty() && CountTiles(layer.batch, layer.window.output[0], layer.window.output[1]) >= kFewestTiles;
+  return !weights_.empty() &&
+         IsWorthIt(layer.channels, layer.filters, layer.batch, layer.window.output[0], layer.window.output[1]);
 }
 
 void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const float* x,
