@@ -31,6 +31,10 @@ WINOGRAD: list[Any] = [
     ((1, 16, 4, 4), (24, 16, 3, 3), [1, 1], [1, 1], [5, 5, 6, 7], 1),
     ((1, 400, 9, 10), (48, 400, 3, 3), [1, 1], [1, 1], [1] * 4, 1),
 ]
+TOO_SMALL: list[Any] = [  # of those above: fewer tiles than pay
+    ((1, 16, 2, 5), (16, 16, 3, 3), [1, 1], [1, 1], [1] * 4, 1),
+]
+WINOGRAD += TOO_SMALL
 SUMS: list[Any] = [
     ((1, 15, 20, 20), (16, 15, 3, 3), [1, 1], [1, 1], [1] * 4, 1),
     ((1, 32, 20, 20), (32, 32, 3, 3), [2, 1], [1, 1], [1] * 4, 1),
@@ -75,10 +79,11 @@ import sys
 from pathlib import Path
 import numpy as np
 import onnx_light_ort_host as ort
-folder, result, threads = sys.argv[1:]
+folder, result, threads, winograd = sys.argv[1:]
 options = ort.SessionOptions()
 options.intra_op_num_threads = int(threads)
 options.reference_fallback = False
+options.winograd = winograd == "True"
 outputs = {}
 for model in sorted(Path(folder).glob("*.onnx")):
     session = ort.InferenceSession(model, options)
@@ -138,7 +143,7 @@ def test_convolution(expected: Any, level: str, run_python: Callable[..., Any], 
     results = []
     for threads in (1, 3):
         path = tmp_path / f"{threads}.npz"
-        run_python(RUN, folder, path, threads, ONNX_LIGHT_SIMD=level)
+        run_python(RUN, folder, path, threads, True, ONNX_LIGHT_SIMD=level)
         with np.load(path) as outputs:
             results.append(dict(outputs))
     for name, (want, tolerance) in wanted.items():
@@ -148,3 +153,19 @@ def test_convolution(expected: Any, level: str, run_python: Callable[..., Any], 
         np.testing.assert_allclose(got, want, rtol=0, atol=tolerance, err_msg=f"{name} {case}")
         for result, i in itertools.product(results, range(2)):
             assert result[f"{name}_{i}"].tobytes() == got.tobytes(), f"{name} {case}: threads or runs differ"
+
+
+def test_winograd_can_be_switched_off(expected: Any, run_python: Callable[..., Any], tmp_path: Path) -> None:
+    folder, wanted = expected
+    results = {}
+    for winograd in (True, False):
+        run_python(RUN, folder, tmp_path / "outputs.npz", 1, winograd)
+        with np.load(tmp_path / "outputs.npz") as outputs:
+            results[winograd] = dict(outputs)
+    for name, (want, _) in wanted.items():
+        case = CASES[int(name[4:6])][0]
+        got = results[False][f"{name}_0"]
+        tolerance = SUM_TOLERANCE * float(np.abs(want).max())
+        np.testing.assert_allclose(got, want, rtol=0, atol=tolerance, err_msg=f"{name} {case}")
+        differs = got.tobytes() != results[True][f"{name}_0"].tobytes()
+        assert differs == (name.endswith("_y") and case in WINOGRAD and case not in TOO_SMALL), f"{name} {case}"

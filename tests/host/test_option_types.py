@@ -38,6 +38,7 @@ OPTIONS = {
         "strict_layout": FLAG,
         "use_deterministic_compute": FLAG,
         "use_per_session_threads": FLAG,
+        "winograd": FLAG,
     },
     ort.RunOptions: {
         "log_severity_level": NUMBER,

@@ -312,7 +312,8 @@ def test_a_loop_over_threads_does_every_part_once(registered: Host, threads: str
         ({"threads": "many"}, InvalidArgument, "option 'threads': must be a number from 0"),
         ({"operators": "Relu,Rleu"}, InvalidArgument, "option 'operators': must be operators that there are kernels"),
         ({"mode": "fast"}, InvalidArgument, "option 'mode': must be 'kernel' or 'compile', got 'fast'"),
-        ({"thread": "1"}, InvalidArgument, "option 'thread': must be one of threads, operators, mode"),
+        ({"thread": "1"}, InvalidArgument, "option 'thread': must be one of threads, operators, mode, winograd"),
+        ({"winograd": "True"}, InvalidArgument, "option 'winograd': must be '0' or '1', got 'True'"),
     ],
 )
 def test_options_that_are_wrong(registered: Host, options: dict, error: type[Exception], words: str) -> None:

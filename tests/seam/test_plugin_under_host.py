@@ -102,8 +102,26 @@ def test_options_are_read(host: Host) -> None:
     session = host.session(model, {"operators": "Relu", "threads": "1"})
     assert host.assignments(session) == {EP_NAME: ["Relu"], CPU: ["Neg"]}
     assert session.run(None, {"x": np.array([1, -2], F32)})[0].tolist() == [0, 2]
-    with pytest.raises(ort.InvalidArgument, match="option 'thread': must be one of threads, operators, mode, got '1'"):
+    known = "threads, operators, mode, winograd"
+    with pytest.raises(ort.InvalidArgument, match=f"option 'thread': must be one of {known}, got '1'"):
         host.session(model, {"thread": "1"})
+    with pytest.raises(ort.InvalidArgument, match="option 'winograd': must be '0' or '1', got 'no'"):
+        host.session(model, {"winograd": "no"})
+
+
+def test_winograd_can_be_switched_off(host: Host) -> None:
+    rng = np.random.default_rng(3)
+    weights = {"w": rng.uniform(-1, 1, (16, 16, 3, 3)).astype(F32)}
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4)
+    model = model_of([node], {"x": (F32, [1, 16, 20, 20])}, {"y": (F32, None)}, weights)
+    feeds = {"x": rng.uniform(-1, 1, (1, 16, 20, 20)).astype(F32)}
+    results = []
+    for winograd in (True, False):
+        options = native_options()
+        options.winograd = winograd
+        results.append(ort.InferenceSession(model, options).run(None, feeds))
+        assert same_bits(host.session(model, {"winograd": str(int(winograd))}).run(None, feeds), results[-1])
+    assert not same_bits(*results)
 
 
 def test_errors_name_the_node_and_the_rule(host: Host) -> None:

@@ -39,21 +39,23 @@ CallSignature SignatureOf(const OrtApi& api, const GroupGraph& group, int thread
   return signature;
 }
 
-std::unique_ptr<light::Program> MakeProgram(const std::shared_ptr<const light::Graph>& graph) {
+std::unique_ptr<light::Program> MakeProgram(const std::shared_ptr<const light::Graph>& graph,
+                                            const light::KernelOptions& kernels) {
   light::AssignmentSources sources;
   sources.native = &light::NativeKernels();
-  return light::Program::Lower(graph, light::AssignNodes(*graph, sources));
+  return light::Program::Lower(graph, light::AssignNodes(*graph, sources), {.kernels = kernels});
 }
 
 }  // namespace
 
-CompiledGroup::CompiledGroup(const OrtApi& api, std::string name, const GroupGraph& group, int threads)
+CompiledGroup::CompiledGroup(const OrtApi& api, std::string name, const GroupGraph& group, int threads,
+                             const light::KernelOptions& kernels)
     : OrtNodeComputeInfo{},
       label_(kEpName + (": group '" + std::move(name) + "'")),
       graph_(group.graph),
       signature_(SignatureOf(api, group, threads)),
       inputs_(group.inputs),
-      program_(MakeProgram(group.graph)) {
+      program_(MakeProgram(group.graph, kernels)) {
   ort_version_supported = kOldestApi;
   OrtNodeComputeInfo::CreateState = [](OrtNodeComputeInfo*, OrtNodeComputeContext*, void** state) -> OrtStatus* {
     *state = nullptr;

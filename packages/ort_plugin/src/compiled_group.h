@@ -18,7 +18,8 @@ class CompiledGroup : public OrtNodeComputeInfo {
   /// @param name  of the fused node, for messages
   /// @param threads  most threads of the host that a loop of it uses; 0: as many as there are
   /// Throws light::Error: a kernel that refuses its node.
-  CompiledGroup(const OrtApi& api, std::string name, const GroupGraph& group, int threads);
+  CompiledGroup(const OrtApi& api, std::string name, const GroupGraph& group, int threads,
+                const light::KernelOptions& kernels);
   CompiledGroup(const CompiledGroup&) = delete;
 
  private:

@@ -153,7 +153,8 @@ void Ep::CompileGroups(const OrtGraph** graphs, const OrtNode** fused, std::size
   std::vector<std::unique_ptr<CompiledGroup>> groups;
   for (std::size_t i = 0; i < count; ++i) {
     groups.push_back(std::make_unique<CompiledGroup>(api, std::string(NameOf(api, fused[i])),
-                                                     ReadGroup(api, graphs[i], fused[i]), options_.threads));
+                                                     ReadGroup(api, graphs[i], fused[i]), options_.threads,
+                                                     light::KernelOptions{.winograd = options_.winograd}));
   }
   for (std::size_t i = 0; i < count; ++i) infos[i] = groups[i].release();
 }

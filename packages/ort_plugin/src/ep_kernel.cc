@@ -17,8 +17,8 @@ using ort_abi::ThrowIfError;
 /// A NodeKernel as the host calls it.
 class EpKernel : public OrtKernelImpl {
  public:
-  EpKernel(const OrtApi& api, NodeDescription node, int threads)
-      : OrtKernelImpl{}, kernel_(api, std::move(node), threads) {
+  EpKernel(const OrtApi& api, NodeDescription node, const EpOptions& options)
+      : OrtKernelImpl{}, kernel_(api, std::move(node), options.threads, {.winograd = options.winograd}) {
     ort_version_supported = kOldestApi;
     OrtKernelImpl::Compute = [](OrtKernelImpl* self, OrtKernelContext* context) {
       return static_cast<EpKernel*>(self)->kernel_.Compute(context);
@@ -47,8 +47,8 @@ OrtStatus* CreateEpKernel(void* state, const OrtKernelInfo* info, OrtKernelImpl*
                                                           "): the operator is not known at version " +
                                                           std::to_string(since_version));
     }
-    const int threads = static_cast<const Ep*>(ep)->options().threads;
-    *kernel = new EpKernel(api, DescribeKernelNode(api, info, *schema, Origin::kOnnxNode), threads);
+    const EpOptions& options = static_cast<const Ep*>(ep)->options();
+    *kernel = new EpKernel(api, DescribeKernelNode(api, info, *schema, Origin::kOnnxNode), options);
   });
 }
 

@@ -42,6 +42,11 @@ bool ReadMode(std::string_view name, std::string_view value) {
   return value == "compile";
 }
 
+bool ReadFlag(std::string_view name, std::string_view value) {
+  if (value != "0" && value != "1") Refuse(name, "must be '0' or '1'", value);
+  return value == "1";
+}
+
 }  // namespace
 
 EpOptions ReadEpOptions(const OrtApi& api, const OrtSessionOptions* session_options) {
@@ -63,8 +68,10 @@ EpOptions ReadEpOptions(const OrtApi& api, const OrtSessionOptions* session_opti
       options.operators = ReadOperatorNames("option 'operators'", values[i]);
     } else if (name == "mode") {
       options.compiles = ReadMode(name, values[i]);
+    } else if (name == "winograd") {
+      options.winograd = ReadFlag(name, values[i]);
     } else {
-      Refuse(name, "must be one of threads, operators, mode", values[i]);
+      Refuse(name, "must be one of threads, operators, mode, winograd", values[i]);
     }
   }
   return options;

@@ -12,6 +12,7 @@ namespace ort_plugin {
 struct EpOptions {
   int threads = 0;                  ///< most threads of the host that a kernel uses; 0: all of them
   bool compiles = true;             ///< takes groups of nodes and runs each as one program, instead of node by node
+  bool winograd = true;             ///< convolutions may use Winograd's transform
   std::set<std::string> operators;  ///< operators that may be taken; empty: every one that there is a kernel for
 };
 

@@ -57,8 +57,8 @@ const light::KernelEntry& FindKernel(const light::Graph& graph) {
   return *entry;
 }
 
-std::unique_ptr<light::KernelBase> MakeKernel(const light::Graph& graph) {
-  return FindKernel(graph).make(light::KernelInfo(graph, graph.node(0)));
+std::unique_ptr<light::KernelBase> MakeKernel(const light::Graph& graph, const light::KernelOptions& options) {
+  return FindKernel(graph).make(light::KernelInfo(graph, graph.node(0), nullptr, nullptr, {}, nullptr, options));
 }
 
 }  // namespace
@@ -72,11 +72,11 @@ std::string WhyUnsupported(NodeDescription node) {
   return "";
 }
 
-NodeKernel::NodeKernel(const OrtApi& api, NodeDescription node, int threads)
+NodeKernel::NodeKernel(const OrtApi& api, NodeDescription node, int threads, const light::KernelOptions& options)
     : graph_(MakeGraph(std::move(node))),
       signature_(SignatureOf(api, *graph_, threads)),
       label_("node " + graph_->node(0).Label()),
-      kernel_(MakeKernel(*graph_)) {}
+      kernel_(MakeKernel(*graph_, options)) {}
 
 OrtStatus* NodeKernel::Compute(OrtKernelContext* context) {
   return Guard(api(), label_.c_str(), [&] { Run(context); });

@@ -18,7 +18,7 @@ class NodeKernel {
  public:
   /// @param threads  most threads of the host that a loop of it uses; 0: as many as there are
   /// Throws light::Error: there is no kernel for the node, or the kernel refuses it.
-  NodeKernel(const OrtApi& api, NodeDescription node, int threads);
+  NodeKernel(const OrtApi& api, NodeDescription node, int threads, const light::KernelOptions& options = {});
   NodeKernel(const NodeKernel&) = delete;
 
   const OrtApi& api() const noexcept { return signature_.api; }

@@ -126,6 +126,9 @@ class SessionOptions {
   /// Lets onnx.reference run the nodes of standard operators that nothing else runs.
   void set_reference_fallback(bool allow);
   bool reference_fallback() const;
+  /// Lets convolutions use Winograd's transform.
+  void set_winograd(bool allow);
+  bool winograd() const;
 
   /// What becomes of a group that a provider proposes and that cannot run as one step: `refuse`, `split`, `drop`, or
   /// `auto` for what the list of tested libraries says of the provider's, else `refuse`.

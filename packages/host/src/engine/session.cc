@@ -177,6 +177,7 @@ SessionImpl::SessionImpl(light::ModelDef model, const std::string& model_path, c
   config.intra_op_threads = options.intra_op_threads;
   config.memory_limit_bytes = options.memory_limit_bytes;
   config.fuse = options.graph_optimization_level > 0;
+  config.kernels.winograd = options.winograd;
   config.schemas = &custom_ops_->schemas();
   config.sources.providers = providers_->AsSources();
   config.sources.overrides = &custom_ops_->overrides();

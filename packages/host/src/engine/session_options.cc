@@ -80,6 +80,14 @@ bool SessionOptions::reference_fallback() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->state.reference_fallback;
 }
+void SessionOptions::set_winograd(bool allow) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->state.winograd = allow;
+}
+bool SessionOptions::winograd() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->state.winograd;
+}
 
 void SessionOptions::AddConfigEntry(const std::string& key, const std::string& value) {
   std::lock_guard lock(impl_->mutex);

@@ -27,6 +27,7 @@ struct SessionOptionsState {
   std::string log_id;
   bool allow_onnx_override = false;
   bool reference_fallback = true;
+  bool winograd = true;
   std::string broken_groups = "auto";
   bool strict_layout = false;  ///< a provider that prefers another layout than the model's is refused
 

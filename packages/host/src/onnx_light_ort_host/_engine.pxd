@@ -295,6 +295,8 @@ cdef extern from "engine/engine.h" namespace "ort_host" nogil:
         int graph_optimization_level() except +RaiseHostError
         void set_reference_fallback(cbool allow) except +RaiseHostError
         cbool reference_fallback() except +RaiseHostError
+        void set_winograd(cbool allow) except +RaiseHostError
+        cbool winograd() except +RaiseHostError
         void set_broken_groups(const string& policy) except +RaiseHostError
         string broken_groups() except +RaiseHostError
         void set_strict_layout(cbool strict) except +RaiseHostError

@@ -91,6 +91,14 @@ cdef class SessionOptions:
         self.native.get().set_reference_fallback(flag("reference_fallback", value))
 
     @property
+    def winograd(self):
+        return self.native.get().winograd()
+
+    @winograd.setter
+    def winograd(self, value):
+        self.native.get().set_winograd(flag("winograd", value))
+
+    @property
     def broken_groups(self):
         return text(self.native.get().broken_groups())
 

@@ -19,6 +19,12 @@ namespace light {
 class Program;
 struct Epilogue;
 
+/// What a session lets kernels do.
+struct KernelOptions {
+  /// Convolutions may use Winograd's transform: fewer multiplications for larger rounding errors.
+  bool winograd = true;
+};
+
 /// What a kernel may know of its node when it is made. Valid during construction only, except that graph(), node() and
 /// the constant inputs live as long as the session.
 class KernelInfo {
@@ -28,8 +34,15 @@ class KernelInfo {
   /// @param epilogue  what the kernel does to its result beyond the node; nullptr: nothing
   KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr,
              const std::vector<std::shared_ptr<const Value>>* folded = nullptr,
-             std::span<const std::unique_ptr<Program>> bodies = {}, const Epilogue* epilogue = nullptr)
-      : graph_(graph), node_(node), budget_(budget), folded_(folded), bodies_(bodies), epilogue_(epilogue) {}
+             std::span<const std::unique_ptr<Program>> bodies = {}, const Epilogue* epilogue = nullptr,
+             const KernelOptions& options = {})
+      : graph_(graph),
+        node_(node),
+        budget_(budget),
+        folded_(folded),
+        bodies_(bodies),
+        epilogue_(epilogue),
+        options_(options) {}
 
   const Graph& graph() const noexcept { return graph_; }
   const Node& node() const noexcept { return node_; }
@@ -51,6 +64,7 @@ class KernelInfo {
   Program& Body(std::string_view attribute) const;
   /// What later nodes want done to the result on its way to memory. Only what the registration says the kernel can do.
   const Epilogue& epilogue() const noexcept;
+  const KernelOptions& options() const noexcept { return options_; }
   /// The budget that long-lived memory of a hosted kernel is charged to; nullptr if there is none.
   MemoryBudget* budget() const noexcept { return budget_; }
 
@@ -76,6 +90,7 @@ class KernelInfo {
   const std::vector<std::shared_ptr<const Value>>* folded_;
   std::span<const std::unique_ptr<Program>> bodies_;
   const Epilogue* epilogue_;
+  KernelOptions options_;
 };
 
 }  // namespace light

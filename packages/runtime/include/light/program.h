@@ -8,6 +8,7 @@
 
 #include "light/assignment.h"
 #include "light/boundary_io.h"
+#include "light/kernel_info.h"
 #include "light/memory_budget.h"
 #include "light/parallel.h"
 
@@ -18,6 +19,7 @@ struct ProgramOptions {
   bool fuse = true;                ///< lets native nodes run together as one step; their results stay the same
   /// What the enclosing program knows ahead of Graph::captures(), in their order; nullptr where it knows nothing.
   std::vector<std::shared_ptr<const Value>> captured = {};
+  KernelOptions kernels = {};
 };
 
 /// A graph ready to run: steps, a buffer plan, kernels, constants. Run may be called from many threads at once.

@@ -16,6 +16,7 @@ struct SessionConfig {
   const SchemaSet* schemas = nullptr;  ///< nullptr: OnnxSchemas(). Must outlive the session
   AssignmentSources sources;           ///< native == nullptr means NativeKernels(). Must outlive the session
   std::function<void(const std::string&)> warn;
+  KernelOptions kernels;
 };
 
 /// One model, ready to run.

@@ -78,6 +78,7 @@ Session::Session(ModelDef model, const SessionConfig& config) : budget_(config.m
   ProgramOptions options;
   options.budget = &budget_;
   options.fuse = config.fuse;
+  options.kernels = config.kernels;
   program_ = Program::Lower(std::move(graph), std::move(assignment), options);
   pool_ = AcquirePool(config.intra_op_threads);
 }

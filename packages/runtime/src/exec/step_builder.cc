@@ -118,7 +118,7 @@ std::unique_ptr<KernelBase> StepBuilder::MakeKernel(NodeId id, const Epilogue* e
   try {
     LowerBodies(node);
     return assignment_.nodes[id].entry->make(
-        KernelInfo(graph_, node, options_.budget, &constants_, bodies_[id], epilogue));
+        KernelInfo(graph_, node, options_.budget, &constants_, bodies_[id], epilogue, options_.kernels));
   } catch (const std::exception&) {
     RethrowFrom("node " + node.Label());
   }

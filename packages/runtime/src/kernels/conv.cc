@@ -14,10 +14,10 @@ namespace {
 
 class Conv final : public KernelBase {
  public:
-  explicit Conv(const KernelInfo& info) : attributes_(info), epilogue_(info.epilogue()) {
+  explicit Conv(const KernelInfo& info) : attributes_(info), has_bias_(info.HasInput(2)), epilogue_(info.epilogue()) {
     const Tensor* weights = info.ConstantInput(1);
     if (!weights || weights->type() != ElementType::kFloat) return;
-    if (attributes_.groups() == 1 && attributes_.window().is_dense() &&
+    if (info.options().winograd && attributes_.groups() == 1 && attributes_.window().is_dense() &&
         SuitsWinograd(weights->dims(), info.OutputType(0)))
       winograd_.Prepare(info, *weights);
   }
@@ -25,7 +25,7 @@ class Conv final : public KernelBase {
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     const Tensor& weights = Required(context, 1, "W");
-    const Tensor* bias = context.Input(2);
+    const Tensor* bias = has_bias_ ? context.Input(2) : nullptr;  // else it may be one of the epilogue's
     const ConvLayer layer = attributes_.Resolve(x, 1, weights, 2, bias);
     Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
@@ -66,6 +66,7 @@ class Conv final : public KernelBase {
   }
 
   ConvAttributes attributes_;
+  bool has_bias_;
   Epilogue epilogue_;
   WinogradConv winograd_;
 };

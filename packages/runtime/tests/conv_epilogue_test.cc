@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of convolution with a residual and Relu in the same pass: y = Relu(Conv(x, w, b) + x), where x and y have
+// the same extents, on every instruction set that this machine has, against sums in float64.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "check.h"
+#include "kernels/epilogue.h"
+#include "kernels/simd_dispatch.h"
+#include "light/kernel_registry.h"
+#include "light/session.h"
+
+namespace {
+
+using namespace light;  // NOLINT: a test
+
+struct Layer {
+  int64_t batch, channels, height, width, kernel, dilation, groups;
+  bool relu;
+  bool bias = true;
+};
+
+const Layer kLayers[] = {
+    {2, 18, 13, 21, 3, 1, 1, true},                                      // Winograd's transform
+    {1, 32, 8, 8, 3, 1, 1, false},                                       // the same, of few tiles
+    {1, 5, 9, 37, 3, 1, 1, true},                                        // patches
+    {2, 24, 10, 11, 1, 1, 1, true},                                      // the plane itself
+    {1, 12, 11, 40, 3, 2, 2, false},                                     // patches, groups, dilated
+    {2, 9, 17, 19, 3, 1, 9, true},                                       // depthwise
+    {1, 12, 7, 8, 1, 1, 1, true, false}, {1, 6, 12, 50, 5, 1, 2, true},  // few filters per group: row by row
+};
+
+Tensor Random(std::mt19937& engine, std::vector<int64_t> extents) {
+  std::uniform_real_distribution<float> value(-1, 1);
+  Tensor tensor = Tensor::Allocate(ElementType::kFloat, extents);
+  for (int64_t i = 0; i < tensor.element_count(); ++i) tensor.Data<float>()[i] = value(engine);
+  return tensor;
+}
+
+KernelRegistry WithEpilogue(const Epilogue& epilogue) {
+  KernelRegistry registry;
+  KernelRegistration registration;
+  registration.op_type = "Conv";
+  registration.kernel_name = "test::Conv";
+  registry.RegisterKernelFn(std::move(registration), [&epilogue](const KernelInfo& info) {
+    const KernelEntry* entry = NativeKernels().Find(info.graph(), info.node(), nullptr);
+    CHECK(entry != nullptr && entry->registration.epilogue.residual && entry->registration.epilogue.relu);
+    return entry->make(KernelInfo(info.graph(), info.node(), info.budget(), nullptr, {}, &epilogue));
+  });
+  return registry;
+}
+
+ModelDef MakeModel(const Layer& l, const Tensor& w, const Tensor& b) {
+  ModelDef model;
+  model.ir_version = 8;
+  model.opset_imports = {{"", 17}};
+  const int64_t extents[] = {l.batch, l.channels, l.height, l.width};
+  const ValueType type = ValueType::Tensor(ElementType::kFloat, Shape::FromExtents(extents));
+  NodeDef node;
+  node.op_type = "Conv";
+  node.inputs = {"x", "w"};
+  if (l.bias) node.inputs.push_back("b");
+  node.outputs = {"y"};
+  node.attributes = {
+      {"group", AttributeKind::kInt, l.groups, ""},
+      {"dilations", AttributeKind::kInts, std::vector<int64_t>(2, l.dilation), ""},
+      {"pads", AttributeKind::kInts, std::vector<int64_t>(4, l.kernel / 2 * l.dilation), ""},
+  };
+  model.graph.name = "conv";
+  model.graph.nodes = {node};
+  model.graph.inputs = {{"x", type}};
+  model.graph.outputs = {{"y", type}};
+  model.graph.initializers = {{"w", w, nullptr}};
+  if (l.bias) model.graph.initializers.push_back({"b", b, nullptr});
+  return model;
+}
+
+void TestLayer(const Layer& l, int threads) {
+  std::mt19937 engine(9);
+  const int64_t depth = l.channels / l.groups, pad = l.kernel / 2 * l.dilation;
+  const Tensor x = Random(engine, {l.batch, l.channels, l.height, l.width});
+  const Tensor w = Random(engine, {l.channels, depth, l.kernel, l.kernel}), b = Random(engine, {l.channels});
+  const Epilogue epilogue = {.residual_input = 0, .relu = l.relu};
+  const KernelRegistry registry = WithEpilogue(epilogue);
+  SessionConfig config;
+  config.intra_op_threads = threads;
+  config.sources.native = &registry;
+  Session session(MakeModel(l, w, b), config);
+  const std::vector<Value> results = session.Run({Value(x)});
+  const float* y = results[0].tensor().Data<float>();
+  const auto at = [&](int64_t image, int64_t c, int64_t i, int64_t j) {
+    return ((image * l.channels + c) * l.height + i) * l.width + j;
+  };
+  for (int64_t image = 0; image < l.batch; ++image)
+    for (int64_t f = 0; f < l.channels; ++f)
+      for (int64_t i = 0; i < l.height; ++i)
+        for (int64_t j = 0; j < l.width; ++j) {
+          double want = (l.bias ? b.Data<float>()[f] : 0) + x.Data<float>()[at(image, f, i, j)];
+          for (int64_t c = 0; c < depth; ++c)
+            for (int64_t p = 0; p < l.kernel * l.kernel; ++p) {
+              const int64_t row = i - pad + p / l.kernel * l.dilation, column = j - pad + p % l.kernel * l.dilation;
+              if (row < 0 || row >= l.height || column < 0 || column >= l.width) continue;
+              want += static_cast<double>(w.Data<float>()[(f * depth + c) * l.kernel * l.kernel + p]) *
+                      x.Data<float>()[at(image, f / depth * depth + c, row, column)];
+            }
+          if (l.relu) want = std::max(want, 0.0);
+          CHECK(std::abs(y[at(image, f, i, j)] - want) < 1e-4);  // of sums of up to 300 products
+        }
+}
+
+}  // namespace
+
+int main() {
+  for (const simd::SimdTable* level : SupportedSimdLevels()) {
+    // A process uses one level.
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("ONNX_LIGHT_SIMD", level->name, 1);
+      for (const Layer& layer : kLayers)
+        for (const int threads : {1, 3}) TestLayer(layer, threads);
+      return 0;
+    }
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  return 0;
+}
