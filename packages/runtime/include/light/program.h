@@ -16,7 +16,7 @@ namespace light {
 
 struct ProgramOptions {
   MemoryBudget* budget = nullptr;  ///< charged for buffers of runs; must outlive the program
-  bool fuse = true;                ///< lets native nodes run together as one step; their results stay the same
+  bool fuse = true;                ///< lets native nodes run together as one step; their sums may be rounded once less
   /// What the enclosing program knows ahead of Graph::captures(), in their order; nullptr where it knows nothing.
   std::vector<std::shared_ptr<const Value>> captured = {};
   KernelOptions kernels = {};
