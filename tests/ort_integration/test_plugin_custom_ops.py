@@ -108,6 +108,18 @@ def test_optional_inputs_and_variadics() -> None:
         np.testing.assert_array_equal(part, expected)
 
 
+def test_parts_of_a_split_need_no_type_in_the_model() -> None:
+    nodes = [node("Split", ["x", "s"], ["a", "b"], axis=1), helper.make_node("Concat", ["b", "a"], ["y"], axis=1)]
+    model = model_of(nodes, {"x": (F32, [2, "n"])}, {"y": (F32, None)}, {"s": np.array([1, 2])})
+    np.testing.assert_array_equal(session_of(model).run(None, {"x": X})[0], X[:, [1, 2, 0]])
+
+
+def test_an_opset_that_is_wrong_names_the_node() -> None:
+    one = node("Softmax", ["x"], ["y"], opset=-1, name="here")
+    with pytest.raises(Exception, match=r"onnx_light\.Softmax: node 'here': attribute 'opset' must"):
+        run_one(one, {"x": X})
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_the_type_of_an_output_may_differ_from_those_of_the_inputs(known: bool) -> None:
     to = onnx.TensorProto.INT64

@@ -117,6 +117,8 @@ def test_a_model_without_such_nodes_stays_as_it_is() -> None:
         (helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "y2"]), 9,
          dict.fromkeys(("x", "s", "b", "m", "v", "y", "y2"), FLOAT)),
         (helper.make_node("Relu", ["x"], ["y"], domain="other"), 17, {"x": FLOAT, "y": FLOAT}),
+        # ONNX Runtime has it before ONNX does.
+        (helper.make_node("LayerNormalization", ["x", "s"], ["y"]), 13, {"x": FLOAT, "s": FLOAT, "y": FLOAT}),
     ],
 )  # fmt: skip
 def test_nodes_that_have_no_kernel_are_left(node: onnx.NodeProto, opset: int, kinds: dict[str, int]) -> None:
@@ -151,6 +153,22 @@ def test_a_rewritten_model_may_be_rewritten_again() -> None:
     assert [entry.domain for entry in twice.opset_import] == ["", "onnx_light"]
 
 
+def test_the_long_name_of_the_domain_is_the_short_one() -> None:
+    branch = helper.make_graph(
+        [helper.make_node("Neg", ["a"], ["n"], domain="ai.onnx")], "b", [],
+        [helper.make_tensor_value_info("n", FLOAT, None)],
+    )  # fmt: skip
+    nodes = [helper.make_node("Relu", ["x"], ["a"], domain="ai.onnx"),
+             helper.make_node("If", ["c"], ["i"], then_branch=branch, else_branch=branch),
+             helper.make_node("Abs", ["i"], ["y"])]  # fmt: skip
+    model = model_of(nodes, c=TensorProto.BOOL, x=FLOAT, y=FLOAT)
+    model.opset_import[0].domain = "ai.onnx"
+    new = onnx_light_ort_plugin.rewrite_model(model)
+    assert [node.domain for node in new.graph.node] == ["onnx_light", "", "onnx_light"]
+    assert [attribute.g.node[0].domain for attribute in new.graph.node[1].attribute] == ["onnx_light"] * 2
+    assert {entry.domain for entry in new.opset_import} == {"", "onnx_light"}
+
+
 def test_what_cannot_be_rewritten_is_refused() -> None:
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], x=FLOAT, y=FLOAT)
     with pytest.raises(ValueError, match=r"op_types must be among list_custom_ops\(\), got Rleu"):
@@ -176,6 +194,8 @@ def test_registering_says_which_operators_first() -> None:
     onnx_light_ort_plugin.register(options, ["Relu", "Add", "Relu"])
     path = onnx_light_ort_plugin.get_library_path()
     assert options.calls == [(path,), ("onnx_light.operators", "Add,Relu"), (path,)]
+    onnx_light_ort_plugin.register(options, [])
+    assert len(options.calls) == 3
 
 
 def test_the_command_lists_operators_and_path(capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,6 +216,15 @@ def test_the_command_rewrites_a_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert [node.domain for node in onnx.load(tmp_path / "out.onnx").graph.node] == ["", "onnx_light"]
     assert main(["rewrite", str(tmp_path / "none.onnx"), str(tmp_path / "out.onnx")]) == 1
     assert "none.onnx" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly() -> None:
+    command = [sys.executable, "-m", "onnx_light_ort_plugin", "ops"]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stdout is not None
+    done.stdout.close()
+    _, errors = done.communicate()
+    assert (done.returncode, errors) == (141, b"")
 
 
 def test_the_package_is_a_program() -> None:

@@ -45,11 +45,18 @@ int64_t OpsetOf(const OrtApi& api, const OrtKernelInfo* info) {
                                                           "' must be of kind int, got " + light::ToString(other));
 }
 
+const light::OperatorSchema& SchemaOf(const CustomOp& op, const OrtApi& api, const OrtKernelInfo* info) {
+  try {
+    return op.SchemaOf(OpsetOf(api, info));
+  } catch (const light::Error& error) {
+    throw light::Error(error.code(), "node '" + NodeNameOf(api, info) + "': " + error.what());
+  }
+}
+
 OrtStatus* MakeNodeKernel(const OrtCustomOp* self, const OrtApi* api, const OrtKernelInfo* info, void** kernel) {
   const CustomOp& op = CustomOp::From(self);
   return Guard(*api, (std::string(kDomain) + "." + op.name()).c_str(), [&] {
-    const light::OperatorSchema& schema = op.SchemaOf(OpsetOf(*api, info));
-    *kernel = new NodeKernel(*api, DescribeKernelNode(*api, info, schema, Origin::kCustomOpNode), 0);
+    *kernel = new NodeKernel(*api, DescribeKernelNode(*api, info, SchemaOf(op, *api, info), Origin::kCustomOpNode), 0);
   });
 }
 

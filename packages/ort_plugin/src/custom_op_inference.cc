@@ -88,11 +88,20 @@ NodeDescription Describe(const CustomOp& op, OrtShapeInferContext* context) {
   return node;
 }
 
+/// The outputs of a node whose last one is variadic, which is Split: how many there are decides on their extents, and
+/// the host does not tell. They have the type and the rank of the input.
+[[noreturn]] void InferVariadic(const CustomOp& op, OrtShapeInferContext* context, const light::ValueType& input) {
+  const light::ValueType type = light::ValueType::Tensor(input.element, light::Shape::OfRank(input.shape.rank()));
+  for (std::size_t i = 0;; ++i) SetOutput(op.api(), context, i, type);  // ends with the status for one too many
+}
+
 void Infer(const CustomOp& op, OrtShapeInferContext* context) {
   NodeDescription node = Describe(op, context);
   const light::OperatorSchema* schema = FindSchema(node.domain, node.op_type, node.since_version);
-  // How many outputs a variadic has decides on their shapes.
-  if (!schema->outputs.empty() && schema->outputs.back().option == light::FormalParameter::Option::kVariadic) return;
+  if (!schema->outputs.empty() && schema->outputs.back().option == light::FormalParameter::Option::kVariadic) {
+    if (node.op_type != "Split" || !node.inputs[0].type.shape.has_rank()) return;
+    InferVariadic(op, context, node.inputs[0].type);
+  }
   const std::shared_ptr<const light::Graph> graph = MakeGraph(std::move(node));
   const std::vector<light::ValueId>& outputs = graph->node(0).outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -21,17 +21,6 @@ namespace {
 
 using ort_abi::ThrowIfError;
 
-/// True if a node reads a constant that cannot be read when the group is compiled: of a graph further out, in a file.
-bool HasHiddenConstant(const OrtApi& api, const std::vector<const OrtNode*>& nodes) {
-  const auto is_hidden = [&](const OrtValueInfo* value) {
-    return value != nullptr && IsConstant(api, value) && !ReadConstant(api, value).has_value();
-  };
-  return std::any_of(nodes.begin(), nodes.end(), [&](const OrtNode* node) {
-    const std::vector<const OrtValueInfo*> inputs = InputsOf(api, node);
-    return std::any_of(inputs.begin(), inputs.end(), is_hidden);
-  });
-}
-
 /// True if the operator is one that kernels here implement for tensors, at the version that the graph's opset selects:
 /// a group is compiled as a graph of that opset.
 bool IsKnown(const OrtApi& api, const light::OpsetImports& opsets, const OrtNode* node) {
@@ -45,14 +34,11 @@ bool IsKnown(const OrtApi& api, const light::OpsetImports& opsets, const OrtNode
   return selected != nullptr && selected->since_version == version;
 }
 
-/// The operator that the graph belongs to, unless it is one of control flow. ONNX Runtime replaces such a node by the
-/// nodes that define it, with the fused ones among them, and does not find their domain there (1.32).
-std::string NodeThatIsInlined(const OrtApi& api, const OrtGraph* graph) {
+/// True for the graph of a node.
+bool IsBody(const OrtApi& api, const OrtGraph* graph) {
   const OrtNode* parent = nullptr;
   ThrowIfError(api, api.Graph_GetParentNode(graph, &parent));
-  if (parent == nullptr) return "";
-  const std::string op_type(OperatorTypeOf(api, parent));
-  return op_type == "If" || op_type == "Loop" || op_type == "Scan" ? "" : op_type;
+  return parent != nullptr;
 }
 
 }  // namespace
@@ -69,6 +55,10 @@ Ep::Ep(EpFactory& factory, EpOptions options, const OrtLogger* logger)
     *is_supported = true;
     return nullptr;
   };
+  OrtEp::GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** registry) -> OrtStatus* {
+    *registry = From(self).factory().kernels();
+    return nullptr;
+  };
   if (options_.compiles) {
     OrtEp::Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused, size_t count,
                         OrtNodeComputeInfo** infos, OrtNode**) {
@@ -78,11 +68,6 @@ Ep::Ep(EpFactory& factory, EpOptions options, const OrtLogger* logger)
     };
     OrtEp::ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) {
       for (size_t i = 0; i < count; ++i) delete static_cast<CompiledGroup*>(infos[i]);
-    };
-  } else {
-    OrtEp::GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** registry) -> OrtStatus* {
-      *registry = From(self).factory().kernels();
-      return nullptr;
     };
   }
 }
@@ -108,7 +93,9 @@ void Ep::Log(const std::string& words) const {
 }
 
 void Ep::Propose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
-  if (options_.compiles) {
+  // ONNX Runtime (1.32) may replace the node around a body by the nodes that define it, with the groups among them, and
+  // does not find their domain there; and weights in files are not readable from a body. Its nodes are taken singly.
+  if (options_.compiles && !IsBody(factory_->api(), graph)) {
     ProposeGroups(graph, support);
   } else {
     ProposeNodes(graph, support);
@@ -129,10 +116,6 @@ void Ep::ProposeNodes(const OrtGraph* graph, OrtEpGraphSupportInfo* support) con
 
 void Ep::ProposeGroups(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
   const OrtApi& api = factory_->api();
-  if (const std::string owner = NodeThatIsInlined(api, graph); !owner.empty()) {
-    Log(std::string(kEpName) + " leaves the graph of a " + owner + ", which the host will replace by its definition");
-    return;
-  }
   const light::OpsetImports opsets = ReadOpsetImports(api, graph);
   const std::vector<const OrtNode*> nodes = NodesOf(api, graph);
   std::vector<bool> is_wanted(nodes.size());
@@ -140,8 +123,8 @@ void Ep::ProposeGroups(const OrtGraph* graph, OrtEpGraphSupportInfo* support) co
     is_wanted[i] = MayTake(nodes[i]) && IsKnown(api, opsets, nodes[i]) && HasKernel(nodes[i]);
   }
   for (const auto& group : GroupNodes(api, nodes, is_wanted)) {
-    const OrtNodeFusionOptions options{.ort_version_supported = kOldestApi,
-                                       .drop_constant_initializers = !HasHiddenConstant(api, group)};
+    // CompiledGroup has copies of what it needs.
+    const OrtNodeFusionOptions options{.ort_version_supported = kOldestApi, .drop_constant_initializers = true};
     ThrowIfError(api,
                  factory_->ep_api().EpGraphSupportInfo_AddNodesToFuse(support, group.data(), group.size(), &options));
   }

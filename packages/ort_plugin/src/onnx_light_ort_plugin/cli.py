@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -55,4 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     rewrite.set_defaults(run=_rewrite)
     options = parser.parse_args(arguments)
-    return int(options.run(options))
+    try:
+        status = int(options.run(options))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter writes again at its end
+        return 128 + signal.SIGPIPE
+    return status

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnx_light_ort_plugin.conditions import is_surely_taken
@@ -49,6 +50,13 @@ def rewrite_model(model: onnx.ModelProto, op_types: Collection[str] | None = Non
     return _Rewriter(model, wanted).rewritten()
 
 
+def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    for attribute in node.attribute:
+        yield from attribute.graphs
+        if attribute.HasField("g"):
+            yield attribute.g
+
+
 class _Rewriter:
     """One model on its way."""
 
@@ -58,27 +66,40 @@ class _Rewriter:
         self._onnx = onnx
         self._wanted = wanted
         self._opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
-        try:
-            self._model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-        except onnx.shape_inference.InferenceError:
-            self._model = model  # the types that it says itself must do
+        self._model = onnx.ModelProto()
+        self._model.CopyFrom(model)
+        self._shorten(self._model.opset_import)
+        self._shorten_nodes(self._model.graph)
+        # Where inference fails the types that the model says itself must do.
+        with contextlib.suppress(onnx.shape_inference.InferenceError):
+            self._model = onnx.shape_inference.infer_shapes(self._model, data_prop=True)
 
     def rewritten(self) -> onnx.ModelProto:
-        model = self._onnx.ModelProto()
-        model.CopyFrom(self._model)
+        model = self._model
         is_imported = any(entry.domain == DOMAIN for entry in model.opset_import)
         if self._opset and self._graph(model.graph, {}) and not is_imported:
             model.opset_import.append(self._onnx.helper.make_opsetid(DOMAIN, 1))
         return model
+
+    def _shorten(self, named: Iterable[onnx.NodeProto | onnx.OperatorSetIdProto]) -> None:
+        """Write the domain of ONNX in the short way, the only one that inference knows."""
+        for one in named:
+            if one.domain == "ai.onnx":
+                one.domain = ""
+
+    def _shorten_nodes(self, graph: onnx.GraphProto) -> None:
+        self._shorten(graph.node)
+        for node in graph.node:
+            for body in _bodies(node):
+                self._shorten_nodes(body)
 
     def _graph(self, graph: onnx.GraphProto, outer: dict[str, str]) -> int:
         """Rewrite a graph in place; return how many nodes were rewritten."""
         elements = outer | self._elements(graph)
         count = 0
         for node in graph.node:
-            for attribute in node.attribute if node.op_type != "Scan" else ():
-                for body in [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]:
-                    count += self._graph(body, elements)
+            for body in _bodies(node) if node.op_type != "Scan" else ():
+                count += self._graph(body, elements)
             if not self._is_supported(node, elements):
                 continue
             node.domain = DOMAIN
@@ -100,9 +121,12 @@ class _Rewriter:
         return str(self._onnx.TensorProto.DataType.Name(element)).lower()
 
     def _is_supported(self, node: onnx.NodeProto, elements: dict[str, str]) -> bool:
-        if node.domain not in ("", "ai.onnx") or node.op_type not in self._wanted:
+        if node.domain or node.op_type not in self._wanted:
             return False
-        schema = self._onnx.defs.get_schema(node.op_type, self._opset, "")
+        try:
+            schema = self._onnx.defs.get_schema(node.op_type, self._opset, "")
+        except self._onnx.defs.SchemaError:
+            return False  # ONNX Runtime has some operators earlier than ONNX
         version = supported_operators()[node.op_type].get(schema.since_version)
         if version is None:
             return False
