@@ -72,12 +72,33 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProt
     ("MaxUnpool", {"x": ["n", 2, 3, "w"]}, {"i": INDICES}, {**SQUARE, "strides": [2, 2]}, ["n", 2, 6, None]),
     ("MaxUnpool", {"x": ["n", 2, 3, 4]}, {"i": INDICES}, {**SQUARE, "pads": [1, 0, 0, 0]}, ["n", 2, 3, 5]),
     ("MaxUnpool", {"x": [1, 2, 3, 4]}, {"i": INDICES, "s": np.array([1, 2, 7, 9])}, SQUARE, [1, 2, 7, 9]),
+    ("GRU", {"x": ["t", 5, 3], "w": None, "r": [2, 12, 4]}, {}, {"direction": "bidirectional"}, ["t", 2, 5, 4]),
+    ("LSTM", {"x": ["b", "t", 3], "w": [1, 16, 3], "r": None}, {}, {"layout": 1, "hidden_size": 4}, ["b", "t", 1, 4]),
+    ("RNN", {"x": ["t", "b", 3], "w": None, "r": None}, {}, {}, ["t", 1, "b", None]),
     ("Slice", {"a": ["n", 9]}, BACKWARDS, {}, ["n", 5]),
     ("Expand", {"a": ["n", 1]}, {"s": np.array([2, 1, 3])}, {}, [2, "n", 3]),
 ])  # fmt: skip
 def test_shapes(dump: Any, op: str, inputs: Any, constants: Any, attributes: Any, expected: Any) -> None:
     call = helper.make_node(op, [*inputs, *constants], ["y"], **attributes)
     assert infer(dump, [call], inputs, constants)["y"] == ("tensor(float)", expected)
+
+
+@pytest.mark.parametrize(("opset", "op", "inputs", "attributes", "expected"), [
+    (23, "Attention", {"q": ["b", 8, "n", 4], "k": ["b", 2, "m", 4], "v": ["b", 2, "m", 5]}, {}, ["b", 8, "n", 5]),
+    (24, "Attention", {"q": ["b", "n", 32], "k": ["b", "m", 8], "v": ["b", "m", 10]},
+     {"q_num_heads": 8, "kv_num_heads": 2}, ["b", "n", 40]),
+    (24, "TensorScatter", {"past": ["b", 2, "m", 4], "update": ["b", 2, 1, 4]}, {}, ["b", 2, "m", 4]),
+])  # fmt: skip
+def test_shapes_of_newer_operators(dump: Any, opset: int, op: str, inputs: Any, attributes: Any, expected: Any) -> None:
+    graph = helper.make_graph(
+        [helper.make_node(op, list(inputs), ["y"], **attributes)],
+        "g",
+        [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in inputs.items()],
+        [onnx.ValueInfoProto(name="y")],
+    )
+    answer = dump(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]))
+    (shape,) = [value["shape"] for value in answer["graph"]["values"] if value["name"] == "y"]
+    assert shape == expected
 
 
 @pytest.mark.parametrize(("op", "inputs", "attributes", "reason"), [

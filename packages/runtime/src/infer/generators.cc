@@ -123,7 +123,9 @@ void InferRecurrent(InferenceContext& context) {
   const Dim steps = x.rank() == 3 ? x[batch_first ? 1 : 0] : Dim();
   const Dim batch = x.rank() == 3 ? x[batch_first ? 0 : 1] : Dim();
   const Dim directions(StringAttribute(context, "direction") == "bidirectional" ? 2 : 1);
-  const Dim hidden(context.Int("hidden_size", -1));
+  const Shape& recurrent = InputShape(context, 2);
+  Dim hidden(context.Int("hidden_size", -1));
+  if (!hidden.is_known() && recurrent.rank() == 3) hidden = recurrent[2];
   context.SetOutputShape(
       0, batch_first ? Shape({batch, steps, directions, hidden}) : Shape({steps, directions, batch, hidden}));
   for (std::size_t i = 1; i < 3; ++i) {

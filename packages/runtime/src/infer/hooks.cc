@@ -8,8 +8,8 @@ namespace light {
 
 std::span<const std::span<const InferenceHook>> AllInferenceHooks() {
   static const std::span<const InferenceHook> kAll[] = {
-      ElementwiseHooks(), ShapeHooks(),       IndexHooks(),    ReductionHooks(), LinearHooks(),    EinsumHooks(),
-      GeneratorHooks(),   ControlFlowHooks(), SequenceHooks(), MlHooks(),        RecurrentHooks(),
+      ElementwiseHooks(), ShapeHooks(),     IndexHooks(),       ReductionHooks(), LinearHooks(),
+      EinsumHooks(),      GeneratorHooks(), ControlFlowHooks(), SequenceHooks(),  MlHooks(),
   };
   return kAll;
 }

@@ -22,7 +22,6 @@ struct InferenceHook {
 std::span<const InferenceHook> ElementwiseHooks();
 std::span<const InferenceHook> ShapeHooks();
 std::span<const InferenceHook> IndexHooks();
-std::span<const InferenceHook> RecurrentHooks();
 std::span<const InferenceHook> ReductionHooks();
 std::span<const InferenceHook> LinearHooks();
 std::span<const InferenceHook> EinsumHooks();

@@ -245,7 +245,33 @@ void InferLayerNormalization(InferenceContext& context) {
   }
 }
 
+// Attention.
+
+Dim Quotient(const Dim& extent, int64_t divisor) {
+  return extent.is_known() && divisor > 0 && extent.extent() % divisor == 0 ? Dim(extent.extent() / divisor) : Dim();
+}
+
+void InferAttention(InferenceContext& context) {
+  const Shape &q = InputShape(context, 0), &k = InputShape(context, 1), &v = InputShape(context, 2);
+  if ((q.rank() != 3 && q.rank() != 4) || k.rank() != q.rank() || v.rank() != q.rank()) return;
+  const bool flat = q.rank() == 3;
+  const int64_t heads = context.Int("q_num_heads", 0), key_heads = context.Int("kv_num_heads", 0);
+  const Dim rows = q[flat ? 1 : 2], size = flat ? Quotient(v[2], key_heads) : v[3];
+  context.SetOutputShape(0, flat ? Shape({q[0], rows, size.is_known() ? Dim(size.extent() * heads) : Dim()})
+                                 : Shape({q[0], q[1], rows, size}));
+  Dim keys = k[flat ? 1 : 2];
+  if (context.Input(4) != nullptr) {
+    const Shape& past = InputShape(context, 4);
+    keys = past.rank() == 4 ? Sum(context, past[2], keys) : Dim();
+  }
+  const Dim of_keys = flat ? (key_heads > 0 ? Dim(key_heads) : Dim()) : k[1];
+  context.SetOutputShape(1, Shape({q[0], of_keys, keys, flat ? Quotient(k[2], key_heads) : k[3]}));
+  context.SetOutputShape(2, Shape({q[0], of_keys, keys, size}));
+  context.SetOutputShape(3, Shape({q[0], flat ? (heads > 0 ? Dim(heads) : Dim()) : q[1], rows, keys}));
+}
+
 constexpr InferenceHook kHooks[] = {
+    {"Attention", InferAttention},
     {"AveragePool", InferPool},
     {"BatchNormalization", InferBatchNormalization},
     {"Conv", InferConv},

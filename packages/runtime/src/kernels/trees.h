@@ -56,7 +56,6 @@ struct Trees {
   void Score(RuntimeContext& context, const T* x, int64_t rows, int64_t columns, TreeAggregate aggregate,
              F&& finish) const {
     // Some rows at a time go through a tree, while it is in the cache.
-    constexpr int64_t kBlock = 32;
     const int64_t block = std::min(kBlock, rows), blocks = block > 0 ? (rows + block - 1) / block : 0;
     const auto room = static_cast<std::size_t>(block * targets);
     ThreadScratch scratch(context, room * 2 + (room + 3) / 4);
@@ -69,10 +68,12 @@ struct Trees {
         const int64_t first = unit * block, last = std::min(rows, first + block);
         std::fill_n(scores, room, 0.);
         std::fill_n(voted, room, false);
-        for (const int32_t root : roots)
-          for (int64_t row = first; row < last; ++row)
-            Add(Walk(root, x + row * columns), aggregate, scores + (row - first) * targets,
-                voted + (row - first) * targets);
+        for (const int32_t root : roots) {
+          const TreeNode<V>* leaves[kBlock];
+          Walk(root, x + first * columns, last - first, columns, leaves);
+          for (int64_t i = 0; i < last - first; ++i)
+            Add(*leaves[i], aggregate, scores + i * targets, voted + i * targets);
+        }
         for (int64_t row = first; row < last; ++row) {
           double* of_row = scores + (row - first) * targets;
           if (aggregate == TreeAggregate::kAverage)
@@ -84,30 +85,55 @@ struct Trees {
   }
 
  private:
+  static constexpr int64_t kBlock = 32;
+
+  /// Finds the leaves that rows reach.
   template <class T>
-  const TreeNode<V>& Walk(int32_t root, const T* x) const {
+  void Walk(int32_t root, const T* x, int64_t rows, int64_t columns, const TreeNode<V>** leaves) const {
     switch (only_mode) {
       case TreeMode::kLeq:
-        return WalkBy<TreeMode::kLeq>(root, x);
+        return WalkBy<TreeMode::kLeq>(root, x, rows, columns, leaves);
       case TreeMode::kLt:
-        return WalkBy<TreeMode::kLt>(root, x);
+        return WalkBy<TreeMode::kLt>(root, x, rows, columns, leaves);
       default:
-        return WalkBy<TreeMode::kLeaf>(root, x);
+        return WalkBy<TreeMode::kLeaf>(root, x, rows, columns, leaves);
     }
   }
 
   template <TreeMode kMode, class T>
-  const TreeNode<V>& WalkBy(int32_t root, const T* x) const {
-    const TreeNode<V>* node = nodes.data() + root;
-    while (node->mode != TreeMode::kLeaf) {
-      const V value = static_cast<V>(static_cast<ComputeType<T>>(x[node->feature]));
-      const bool yes = (kMode == TreeMode::kLeq  ? value <= node->value
-                        : kMode == TreeMode::kLt ? value < node->value
-                                                 : Holds(*node, value)) ||
-                       (node->missing_is_yes && value != value);
-      node = nodes.data() + (yes ? node->yes : node->no);
+  void WalkBy(int32_t root, const T* x, int64_t rows, int64_t columns, const TreeNode<V>** leaves) const {
+    // Several rows take their steps in turn, so that one need not wait for the other's node.
+    constexpr int64_t kTogether = 8;
+    const TreeNode<V>* first = nodes.data() + root;
+    int64_t row = 0;
+    for (; row + kTogether <= rows; row += kTogether) {
+      const TreeNode<V>** at = leaves + row;
+      std::fill_n(at, kTogether, first);
+      for (bool any = true; any;) {
+        any = false;
+        for (int64_t i = 0; i < kTogether; ++i) {
+          if (at[i]->mode == TreeMode::kLeaf) continue;
+          at[i] = Next<kMode>(*at[i], x + (row + i) * columns);
+          any = true;
+        }
+      }
     }
-    return *node;
+    for (; row < rows; ++row) {
+      const TreeNode<V>* node = first;
+      while (node->mode != TreeMode::kLeaf) node = Next<kMode>(*node, x + row * columns);
+      leaves[row] = node;
+    }
+  }
+
+  template <TreeMode kMode, class T>
+  const TreeNode<V>* Next(const TreeNode<V>& node, const T* x) const {
+    const V value = static_cast<V>(static_cast<ComputeType<T>>(x[node.feature]));
+    const bool yes = (kMode == TreeMode::kLeq  ? value <= node.value
+                      : kMode == TreeMode::kLt ? value < node.value
+                                               : Holds(node, value)) |
+                     (node.missing_is_yes & (value != value));
+    const int32_t children[] = {node.no, node.yes};
+    return nodes.data() + children[yes];
   }
 
   bool Holds(const TreeNode<V>& node, V value) const {
