@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/families.h"
+#include "kernels/vision.h"
 
 namespace light {
 
@@ -7,6 +8,7 @@ const KernelRegistry& NativeKernels() {
   static const KernelRegistry* registry = [] {
     auto* kernels = new KernelRegistry;
     RegisterActivation(*kernels);
+    RegisterAffineGrid(*kernels);
     RegisterArgReduce(*kernels);
     RegisterArithmetic(*kernels);
     RegisterAttention(*kernels);
@@ -14,7 +16,9 @@ const KernelRegistry& NativeKernels() {
     RegisterBatchNormalization(*kernels);
     RegisterBitwise(*kernels);
     RegisterCast(*kernels);
+    RegisterCenterCropPad(*kernels);
     RegisterClip(*kernels);
+    RegisterCol2Im(*kernels);
     RegisterComparison(*kernels);
     RegisterConcat(*kernels);
     RegisterConstant(*kernels);
@@ -22,6 +26,7 @@ const KernelRegistry& NativeKernels() {
     RegisterConv(*kernels);
     RegisterConvTranspose(*kernels);
     RegisterCumulative(*kernels);
+    RegisterDeformConv(*kernels);
     RegisterDepthToSpace(*kernels);
     RegisterDequantize(*kernels);
     RegisterDet(*kernels);
@@ -34,6 +39,7 @@ const KernelRegistry& NativeKernels() {
     RegisterGemm(*kernels);
     RegisterGenerators(*kernels);
     RegisterGlobalPooling(*kernels);
+    RegisterGridSample(*kernels);
     RegisterGroupNormalization(*kernels);
     RegisterGru(*kernels);
     RegisterIntegerConv(*kernels);
@@ -44,6 +50,7 @@ const KernelRegistry& NativeKernels() {
     RegisterLrn(*kernels);
     RegisterLstm(*kernels);
     RegisterMatMul(*kernels);
+    RegisterMaxRoiPool(*kernels);
     RegisterMaxUnpool(*kernels);
     RegisterMeanVarianceNormalization(*kernels);
     RegisterMlEncoders(*kernels);
@@ -52,6 +59,7 @@ const KernelRegistry& NativeKernels() {
     RegisterMlSvm(*kernels);
     RegisterMlTrees(*kernels);
     RegisterMod(*kernels);
+    RegisterNonMaxSuppression(*kernels);
     RegisterOneHot(*kernels);
     RegisterOptional(*kernels);
     RegisterPRelu(*kernels);
@@ -64,6 +72,7 @@ const KernelRegistry& NativeKernels() {
     RegisterResize(*kernels);
     RegisterReverseSequence(*kernels);
     RegisterRnn(*kernels);
+    RegisterRoiAlign(*kernels);
     RegisterRotaryEmbedding(*kernels);
     RegisterRounding(*kernels);
     RegisterScan(*kernels);

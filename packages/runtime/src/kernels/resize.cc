@@ -5,30 +5,13 @@
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/families.h"
+#include "kernels/interpolated.h"
 #include "kernels/mapped_copy.h"
 #include "kernels/resampling.h"
-#include "kernels/scalar.h"
 #include "kernels/scratch.h"
 
 namespace light {
 namespace {
-
-/// What elements of T are interpolated in.
-template <class T>
-using Interpolated =
-    std::conditional_t<std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) > 2), double, float>;
-
-/// Rounds half to even and saturates where T is an integer.
-template <class T, class Acc>
-T FromInterpolated(Acc value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    return SaturatingCast<T>(std::nearbyint(value));
-  } else {
-    return T(value);
-  }
-}
 
 /// One pass of interpolation: along `axis`, which lies between `outer` and `inner` elements.
 template <class Acc>
