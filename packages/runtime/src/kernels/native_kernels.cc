@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/families.h"
+#include "kernels/signal.h"
 #include "kernels/vision.h"
 
 namespace light {
@@ -30,6 +31,7 @@ const KernelRegistry& NativeKernels() {
     RegisterDepthToSpace(*kernels);
     RegisterDequantize(*kernels);
     RegisterDet(*kernels);
+    RegisterDft(*kernels);
     RegisterDropout(*kernels);
     RegisterEinsum(*kernels);
     RegisterExpand(*kernels);
@@ -53,6 +55,7 @@ const KernelRegistry& NativeKernels() {
     RegisterMaxRoiPool(*kernels);
     RegisterMaxUnpool(*kernels);
     RegisterMeanVarianceNormalization(*kernels);
+    RegisterMelWeightMatrix(*kernels);
     RegisterMlEncoders(*kernels);
     RegisterMlFeatures(*kernels);
     RegisterMlLinear(*kernels);
@@ -82,6 +85,7 @@ const KernelRegistry& NativeKernels() {
     RegisterSlice(*kernels);
     RegisterSoftmax(*kernels);
     RegisterSplit(*kernels);
+    RegisterStft(*kernels);
     RegisterStringConcat(*kernels);
     RegisterTensorScatter(*kernels);
     RegisterTopK(*kernels);
@@ -93,6 +97,7 @@ const KernelRegistry& NativeKernels() {
     RegisterVariadic(*kernels);
     RegisterViews(*kernels);
     RegisterWhere(*kernels);
+    RegisterWindows(*kernels);
     return kernels;
   }();
   return *registry;
