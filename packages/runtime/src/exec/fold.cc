@@ -2,6 +2,8 @@
 #include "exec/fold.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "exec/text_meter.h"
 #include "light/error.h"
@@ -12,6 +14,13 @@ namespace {
 
 /// Larger results cost more memory than computing them costs time.
 constexpr std::size_t kLargestResult = std::size_t{1} << 20;
+
+/// Whether a node draws random numbers: others in each run, as many as its attributes say.
+bool IsRandom(const Node& node) {
+  constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                          "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+  return node.domain.empty() && std::find(std::begin(kRandom), std::end(kRandom), node.op_type) != std::end(kRandom);
+}
 
 class FoldContext final : public RuntimeContext {
  public:
@@ -70,6 +79,7 @@ class FoldContext final : public RuntimeContext {
 
 bool FoldStep(const Graph& graph, const KernelRegistration& registration, Step& step, ConstantTable& constants) {
   if (registration.is_hosted || !step.captures.empty() || !graph.node(step.node).subgraphs.empty()) return false;
+  if (IsRandom(graph.node(step.node))) return false;
   std::size_t input_bytes = 0;
   for (const ValueId id : step.inputs) {
     if (id == kNoValue) continue;

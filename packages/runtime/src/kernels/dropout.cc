@@ -7,6 +7,7 @@
 #include "kernels/families.h"
 #include "kernels/moments.h"
 #include "kernels/moved.h"
+#include "kernels/random_numbers.h"
 
 namespace light {
 namespace {
@@ -51,19 +52,6 @@ class Dropout final : public KernelBase {
   }
 };
 
-/// Uniform numbers in [0, 1), those of numpy.random.RandomState(seed).
-class Uniform {
- public:
-  explicit Uniform(uint32_t seed) : bits_(seed) {}
-  double Next() {
-    const auto high = static_cast<double>(bits_() >> 5), low = static_cast<double>(bits_() >> 6);
-    return (high * 0x1p26 + low) / 0x1p53;
-  }
-
- private:
-  std::mt19937 bits_;
-};
-
 class RandomDropout final : public KernelBase {
  public:
   explicit RandomDropout(const KernelInfo& info)
@@ -89,13 +77,13 @@ class RandomDropout final : public KernelBase {
       if (mask) KeepAll(*mask);
       return;
     }
-    Uniform uniform(seeded_ ? seed_ : std::random_device()());
+    RandomNumbers numbers(seeded_ ? seed_ : std::random_device()());
     WithType(FloatTypes{}, data.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       using C = ComputeType<T>;
       const auto scale = static_cast<C>(1 / (1 - ratio));
       for (int64_t i = 0; i < data.element_count(); ++i) {
-        const bool kept = uniform.Next() >= ratio;
+        const bool kept = numbers.Uniform() >= ratio;
         y.Data<T>()[i] = T(static_cast<C>(data.Data<T>()[i]) * C(kept) * scale);
         if (!mask) continue;
         if (mask->type() == ElementType::kBool)

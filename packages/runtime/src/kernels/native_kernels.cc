@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/families.h"
+#include "kernels/random_numbers.h"
 #include "kernels/signal.h"
 #include "kernels/vision.h"
 
@@ -15,6 +16,7 @@ const KernelRegistry& NativeKernels() {
     RegisterAttention(*kernels);
     RegisterAveragePooling(*kernels);
     RegisterBatchNormalization(*kernels);
+    RegisterBernoulli(*kernels);
     RegisterBitwise(*kernels);
     RegisterCast(*kernels);
     RegisterCenterCropPad(*kernels);
@@ -62,6 +64,7 @@ const KernelRegistry& NativeKernels() {
     RegisterMlSvm(*kernels);
     RegisterMlTrees(*kernels);
     RegisterMod(*kernels);
+    RegisterMultinomial(*kernels);
     RegisterNonMaxSuppression(*kernels);
     RegisterOneHot(*kernels);
     RegisterOptional(*kernels);
@@ -70,6 +73,7 @@ const KernelRegistry& NativeKernels() {
     RegisterPooling(*kernels);
     RegisterPow(*kernels);
     RegisterQuantize(*kernels);
+    RegisterRandom(*kernels);
     RegisterReduce(*kernels);
     RegisterReduceNorm(*kernels);
     RegisterResize(*kernels);
