@@ -7,6 +7,7 @@ import gc
 import threading
 import weakref
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx_light_ort_host as ort
@@ -14,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper
 
 TRAINING = "ai.onnx.preview.training"
-FLOAT, INT64, STRING = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
+FLOAT, INT64, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
 
 
 def model_of(nodes, inputs, outputs) -> bytes:
@@ -45,9 +46,9 @@ FEEDS = {
 }
 
 
-def split(**attributes: object) -> bytes:
-    node = helper.make_node("StringSplit", ["x"], ["y", "n"], "words", **attributes)
-    return model_of([node], {"x": STRING}, {"y": STRING, "n": INT64})
+def match(pattern: str = "a b") -> bytes:
+    node = helper.make_node("RegexFullMatch", ["x"], ["y"], "words", pattern=pattern)
+    return model_of([node], {"x": STRING}, {"y": BOOL})
 
 
 def test_a_node_is_evaluated_and_the_assignment_says_so():
@@ -62,39 +63,50 @@ def test_a_node_is_evaluated_and_the_assignment_says_so():
     assert not any(np.shares_memory(array, fed) for array in (x1, v1) for fed in FEEDS.values())
 
 
-def test_strings_and_several_outputs():
-    y, n = ort.InferenceSession(split(delimiter="-")).run(None, {"x": np.array(["a-é", "b"], object)})
-    assert y.tolist() == [["a", "é"], ["b", ""]]
-    assert n.tolist() == [2, 1]
-    assert n.dtype == np.int64
+def test_strings_come_in():
+    (y,) = ort.InferenceSession(match(".-é")).run(None, {"x": np.array(["a-é", "b"], object)})
+    assert y.tolist() == [True, False]
+    assert y.dtype == np.bool_
+
+
+def test_strings_come_out(monkeypatch):
+    node = helper.make_node("Cast", ["x"], ["y"], to=STRING)  # natively from types that C++ has
+    session = ort.InferenceSession(model_of([node], {"x": TensorProto.FLOAT8E5M2}, {"y": STRING}))
+    assert [row.kernel for row in session.node_assignments()] == ["onnx.reference.Cast"]
+    from onnx.reference.ops.op_cast import Cast_19
+
+    # numpy has no text of such numbers.
+    monkeypatch.setattr(Cast_19, "_run", lambda _, x, **__: (np.array([f"{float(v)} é" for v in x], object),))
+    (y,) = session.run(None, {"x": np.array([1.5, -1024], ml_dtypes.float8_e5m2)})
+    assert y.tolist() == ["1.5 é", "-1024.0 é"]
 
 
 def test_it_feeds_native_nodes_and_is_fed_by_them():
     nodes = [
         helper.make_node("Identity", ["x"], ["words"]),
-        helper.make_node("StringSplit", ["words"], ["y", "n"]),
-        helper.make_node("Neg", ["n"], ["minus"]),
+        helper.make_node("RegexFullMatch", ["words"], ["y"], pattern="[a-d ]*"),
+        helper.make_node("Not", ["y"], ["z"]),
     ]
-    session = ort.InferenceSession(model_of(nodes, {"x": STRING}, {"y": STRING, "minus": INT64}))
+    session = ort.InferenceSession(model_of(nodes, {"x": STRING}, {"y": BOOL, "z": BOOL}))
     kernels = [row.kernel for row in session.node_assignments()]
-    assert kernels == ["light::Identity", "onnx.reference.StringSplit", "light::Neg"]
-    for texts in (["a b c", "d"], ["e f"]):
-        y, minus = session.run(None, {"x": np.array(texts, object)})
-        assert minus.tolist() == [-len(text.split()) for text in texts]
-        assert y.tolist()[0] == texts[0].split()
+    assert kernels == ["light::Identity", "onnx.reference.RegexFullMatch", "light::Not"]
+    for texts in (["a b c", "d", "f"], ["e f"]):
+        y, z = session.run(None, {"x": np.array(texts, object)})
+        assert y.tolist() == [set(text) <= set("abcd ") for text in texts]
+        assert z.tolist() == [not matches for matches in y]
 
 
 def test_inside_a_subgraph():
     body = helper.make_graph(
-        [helper.make_node("StringSplit", ["x"], ["y", "n"])],
+        [helper.make_node("RegexFullMatch", ["x"], ["y"], pattern="a.b")],
         "body",
         [],
-        [helper.make_tensor_value_info("n", INT64, None)],
+        [helper.make_tensor_value_info("y", BOOL, None)],
     )
-    node = helper.make_node("If", ["c"], ["n"], then_branch=body, else_branch=body)
-    session = ort.InferenceSession(model_of([node], {"c": TensorProto.BOOL, "x": STRING}, {"n": INT64}))
-    (n,) = session.run(None, {"c": np.array(True), "x": np.array(["a b"], object)})
-    assert n.tolist() == [2]
+    node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
+    session = ort.InferenceSession(model_of([node], {"c": BOOL, "x": STRING}, {"y": BOOL}))
+    (y,) = session.run(None, {"c": np.array(True), "x": np.array(["a b", "ab"], object)})
+    assert y.tolist() == [True, False]
 
 
 def test_switched_off_the_node_is_refused():
@@ -109,26 +121,26 @@ def test_switched_off_the_node_is_refused():
 
 
 def test_what_the_evaluator_raises_names_the_node(monkeypatch):
-    session = ort.InferenceSession(split())
-    from onnx.reference.ops.op_string_split import StringSplit
+    session = ort.InferenceSession(match())
+    from onnx.reference.ops.op_regex_full_match import RegexFullMatch
 
     def fail(*_: object, **__: object) -> None:
         raise ValueError("first line\nsecond line")
 
-    monkeypatch.setattr(StringSplit, "_run", fail)
-    message = r"^node 'words' \(StringSplit\): onnx.reference: \w+: .*"
+    monkeypatch.setattr(RegexFullMatch, "_run", fail)
+    message = r"^node 'words' \(RegexFullMatch\): onnx.reference: \w+: .*"
     with pytest.raises(ort.RuntimeException, match=message):
         session.run(None, {"x": np.array(["a"], object)})
     monkeypatch.undo()
-    assert session.run(["n"], {"x": np.array(["a"], object)})[0].tolist() == [1]
+    assert session.run(["y"], {"x": np.array(["a b"], object)})[0].tolist() == [True]
 
 
 def test_an_output_of_another_type_is_refused(monkeypatch):
-    session = ort.InferenceSession(split())
-    from onnx.reference.ops.op_string_split import StringSplit
+    session = ort.InferenceSession(match())
+    from onnx.reference.ops.op_regex_full_match import RegexFullMatch
 
-    monkeypatch.setattr(StringSplit, "_run", lambda *_, **__: (np.array([["a"]], object), np.zeros(2)))
-    with pytest.raises(ort.RuntimeException, match=r"'words'.*output 1: expected int64.*, got float64"):
+    monkeypatch.setattr(RegexFullMatch, "_run", lambda *_, **__: (np.zeros(2),))
+    with pytest.raises(ort.RuntimeException, match=r"'words'.*output 0: expected bool.*, got float64"):
         session.run(None, {"x": np.array(["a"], object)})
 
 
@@ -163,14 +175,14 @@ def test_the_evaluator_of_a_node_is_made_once_and_let_go_with_the_session(monkey
             alive.add(self)
 
     monkeypatch.setattr(reference, "NodeEvaluator", Counted)
-    session = ort.InferenceSession(split())
+    session = ort.InferenceSession(match())
     assert (len(made), len(alive)) == (1, 1)
     del session
     gc.collect()
     assert len(alive) == 0
-    node = helper.make_node("StringSplit", ["x"], ["y", "n"])
-    unknown = helper.make_node("Unknown", ["n"], ["z"], "last", domain="nobody")
-    model = onnx.ModelProto.FromString(model_of([node, unknown], {"x": STRING}, {"n": INT64}))
+    node = helper.make_node("RegexFullMatch", ["x"], ["y"], pattern="a")
+    unknown = helper.make_node("Unknown", ["y"], ["z"], "last", domain="nobody")
+    model = onnx.ModelProto.FromString(model_of([node, unknown], {"x": STRING}, {"y": BOOL}))
     model.opset_import.append(helper.make_opsetid("nobody", 1))
     with pytest.raises(ort.OrtHostError, match="'last'"):
         ort.InferenceSession(model.SerializeToString())
@@ -227,7 +239,7 @@ feeds = {"x": np.array(["a b"], object)}
 
 def test_threads_that_run_and_make_sessions_when_the_process_ends(run_python, tmp_path):
     path = tmp_path / "model.onnx"
-    path.write_bytes(split())
+    path.write_bytes(match())
     source = """
 def run():
     while True:
@@ -244,22 +256,22 @@ time.sleep(0.2)
 
 def test_a_session_at_exit_and_one_that_is_never_released(run_python, tmp_path):
     path = tmp_path / "model.onnx"
-    path.write_bytes(split())
+    path.write_bytes(match())
     source = """
-atexit.register(lambda: print(session.run(["n"], feeds)[0].tolist()))
+atexit.register(lambda: print(session.run(["y"], feeds)[0].tolist()))
 ort.kept = ort.InferenceSession(sys.argv[1])
 """
-    assert run_python(RUN + source, path).stdout == "[2]\n"
+    assert run_python(RUN + source, path).stdout == "[True]\n"
 
 
 def test_an_interrupt_reaches_the_main_thread(run_python, tmp_path):
     path = tmp_path / "model.onnx"
-    path.write_bytes(split())
+    path.write_bytes(match())
     source = """
 import signal
-from onnx.reference.ops.op_string_split import StringSplit
+from onnx.reference.ops.op_regex_full_match import RegexFullMatch
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background starts without it
-StringSplit._run = lambda *_, **__: signal.raise_signal(signal.SIGINT)
+RegexFullMatch._run = lambda *_, **__: signal.raise_signal(signal.SIGINT)
 try:
     try:
         session.run(None, feeds)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx_light_ort_host as ort
@@ -32,7 +33,7 @@ CASES = {
         np.array([1.25, 1.2345678901234567e100, -1.2345678901234567e100]),
         3 * ELEMENT + len("1.2345678901234567e+100") + len("-1.2345678901234567e+100"),
     ),
-    "StringSplit": (  # runs through onnx.reference; the other output is two numbers
+    "StringSplit": (  # the other output is two numbers
         "(string[N] x) => (string[N, M] y, int64[N] n) { y, n = StringSplit (x) }",
         TEXTS,
         2 * ELEMENT + 100 + 16,
@@ -61,6 +62,19 @@ def test_at_the_limit_and_beyond(name):
         assert str(failure.value).startswith("node ")
     small = x[:0]
     assert session.run(None, {"x": small})[0].size == 0  # a run that fails leaves nothing charged
+
+
+def test_text_of_the_reference_fallback_counts(monkeypatch):
+    text = f"(float8e5m2[N] x) => (string[N] y) {{ y = Cast <to = {onnx.TensorProto.STRING}> (x) }}"
+    x = np.zeros(len(TEXTS), ml_dtypes.float8_e5m2)
+    size = len(TEXTS) * ELEMENT + 100
+    session_of(text, None)  # imports onnx.reference
+    from onnx.reference.ops.op_cast import Cast_19
+
+    monkeypatch.setattr(Cast_19, "_run", lambda *_, **__: (TEXTS,))  # no such number has so long a text
+    assert session_of(text, size).run(None, {"x": x})[0].tolist() == TEXTS.tolist()
+    with pytest.raises(ort.Fail, match=rf"over the memory limit of {size - 1} bytes"):
+        session_of(text, size - 1).run(None, {"x": x})
 
 
 def test_the_message_names_the_node():

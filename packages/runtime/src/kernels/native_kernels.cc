@@ -2,6 +2,7 @@
 #include "kernels/families.h"
 #include "kernels/random_numbers.h"
 #include "kernels/signal.h"
+#include "kernels/text.h"
 #include "kernels/vision.h"
 
 namespace light {
@@ -91,7 +92,10 @@ const KernelRegistry& NativeKernels() {
     RegisterSplit(*kernels);
     RegisterStft(*kernels);
     RegisterStringConcat(*kernels);
+    RegisterStringNormalizer(*kernels);
+    RegisterStringSplit(*kernels);
     RegisterTensorScatter(*kernels);
+    RegisterTfIdfVectorizer(*kernels);
     RegisterTopK(*kernels);
     RegisterTranspose(*kernels);
     RegisterTrigonometry(*kernels);
