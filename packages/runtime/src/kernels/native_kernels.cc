@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/families.h"
+#include "kernels/losses.h"
 #include "kernels/random_numbers.h"
 #include "kernels/signal.h"
 #include "kernels/text.h"
@@ -66,6 +67,7 @@ const KernelRegistry& NativeKernels() {
     RegisterMlTrees(*kernels);
     RegisterMod(*kernels);
     RegisterMultinomial(*kernels);
+    RegisterNegativeLogLikelihoodLoss(*kernels);
     RegisterNonMaxSuppression(*kernels);
     RegisterOneHot(*kernels);
     RegisterOptional(*kernels);
@@ -89,6 +91,7 @@ const KernelRegistry& NativeKernels() {
     RegisterSequence(*kernels);
     RegisterSlice(*kernels);
     RegisterSoftmax(*kernels);
+    RegisterSoftmaxCrossEntropyLoss(*kernels);
     RegisterSplit(*kernels);
     RegisterStft(*kernels);
     RegisterStringConcat(*kernels);
