@@ -3,6 +3,7 @@
 #include "kernels/moments.h"
 #include "kernels/quantization.h"
 #include "kernels/scratch.h"
+#include "kernels/small_types.h"
 
 namespace light {
 namespace {
@@ -29,6 +30,7 @@ class DequantizeLinear final : public KernelBase {
     if (y.element_count() == 0) return;
     auto* factors = Scratch<float>(context, scale.element_count());
     for (int64_t i = 0; i < scale.element_count(); ++i) factors[i] = static_cast<float>(ElementAsDouble(scale, i));
+    if (IsSmallType(x.type())) return DequantizeSmall(context, layout, x, factors, zero, y);
     WithType(StoredTypes{}, x.type(), [&](auto tag) {
       using Q = typename decltype(tag)::type;
       WithType(RealTypes{}, y.type(), [&](auto out_tag) {
@@ -60,6 +62,30 @@ class DequantizeLinear final : public KernelBase {
     });
   }
 
+  // Of numbers of at most 8 bits that no C++ type holds.
+  static void DequantizeSmall(RuntimeContext& context, const ScaleLayout& layout, const Tensor& x, const float* scale,
+                              const Tensor* zero, Tensor& y) {
+    const SmallValues values(x.type());
+    auto* codes = Scratch<uint8_t>(context, x.element_count());
+    ReadCodes(x, 0, x.element_count(), codes);
+    const int64_t zero_count = zero ? zero->element_count() : 0;
+    auto* zeros = Scratch<uint8_t>(context, zero_count);
+    if (zero) ReadCodes(*zero, 0, zero_count, zeros);
+    WithType(RealTypes{}, y.type(), [&](auto tag) {
+      using Y = typename decltype(tag)::type;
+      Y* to = y.Data<Y>();
+      context.ParallelFor(x.element_count(), 1, [&](int64_t begin, int64_t end) {
+        layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+          for (int64_t i = 0; i < length; ++i) {
+            const int64_t index = first + i * step;
+            const float value = values[codes[position + i]];
+            to[position + i] = Y((zero ? value - values[zeros[index]] : value) * scale[index]);
+          }
+        });
+      });
+    });
+  }
+
   int64_t axis_, block_size_;
 };
 
@@ -67,9 +93,10 @@ class DequantizeLinear final : public KernelBase {
 
 void RegisterDequantize(KernelRegistry& registry) {
   const TypeSet reals = SetOf(RealTypes{});
-  registry.RegisterKernelFn(
-      Registration("DequantizeLinear", 10, 28, {{"x", SetOf(StoredTypes{})}, {"x_scale", reals}, {"y", reals}}),
-      MakeKernel<DequantizeLinear>);
+  TypeSet stored = SetOf(StoredTypes{});
+  stored.tensors |= SmallTypes().tensors;
+  registry.RegisterKernelFn(Registration("DequantizeLinear", 10, 28, {{"x", stored}, {"x_scale", reals}, {"y", reals}}),
+                            MakeKernel<DequantizeLinear>);
 }
 
 }  // namespace light

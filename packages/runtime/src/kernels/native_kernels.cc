@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/casts.h"
 #include "kernels/families.h"
 #include "kernels/losses.h"
 #include "kernels/random_numbers.h"
@@ -19,6 +20,7 @@ const KernelRegistry& NativeKernels() {
     RegisterAveragePooling(*kernels);
     RegisterBatchNormalization(*kernels);
     RegisterBernoulli(*kernels);
+    RegisterBitCast(*kernels);
     RegisterBitwise(*kernels);
     RegisterCast(*kernels);
     RegisterCenterCropPad(*kernels);
@@ -90,6 +92,7 @@ const KernelRegistry& NativeKernels() {
     RegisterSelection(*kernels);
     RegisterSequence(*kernels);
     RegisterSlice(*kernels);
+    RegisterSmallCast(*kernels);
     RegisterSoftmax(*kernels);
     RegisterSoftmaxCrossEntropyLoss(*kernels);
     RegisterSplit(*kernels);

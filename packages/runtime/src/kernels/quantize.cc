@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLinear and QuantizeLinear.
+#include <cmath>
+
 #include "kernels/families.h"
 #include "kernels/quantization.h"
 #include "kernels/scratch.h"
+#include "kernels/small_types.h"
 
 namespace light {
 namespace {
@@ -33,6 +36,8 @@ class QuantizeLinear final : public KernelBase {
  public:
   explicit QuantizeLinear(const KernelInfo& info)
       : axis_(info.Int("axis", 1)), block_size_(info.Int("block_size", 0)), precision_(Precision(info)) {
+    rounding_.saturate = info.Int("saturate", 1) != 0;
+    rounding_.clamp_integers = true;
     if (block_size_ < 0)
       info.Fail(ErrorCode::kInvalidGraph,
                 "attribute block_size: must not be negative, got " + std::to_string(block_size_));
@@ -64,6 +69,7 @@ class QuantizeLinear final : public KernelBase {
         using S = typename decltype(scale_tag)::type;
         for (int64_t i = 0; i < scale.element_count(); ++i) divisors[i] = RoundTo<P>(scale.Data<S>()[i]);
       });
+      if (IsSmallType(y.type())) return QuantizeSmall<P>(context, layout, x, divisors, zero, y);
       WithType(QuantizedTypes{}, y.type(), [&](auto out_tag) {
         Quantize<P>(context, layout, x, divisors, zero, y.Data<typename decltype(out_tag)::type>());
       });
@@ -104,8 +110,41 @@ class QuantizeLinear final : public KernelBase {
     });
   }
 
+  // To numbers of at most 8 bits that no C++ type holds: integers rounded half to even, floats as Cast rounds them.
+  template <class P>
+  void QuantizeSmall(RuntimeContext& context, const ScaleLayout& layout, const Tensor& x, const Held<P>* scale,
+                     const Tensor* zero, Tensor& y) const {
+    const SmallEncoder encode(y.type(), rounding_);
+    const bool is_integer = IsSmallInteger(y.type());
+    const int64_t count = x.element_count(), zero_count = zero ? zero->element_count() : 0;
+    auto* codes = Scratch<uint8_t>(context, std::max(count, zero_count));
+    auto* zeros = Scratch<float>(context, zero_count);
+    if (zero) {
+      const SmallValues values(y.type());
+      ReadCodes(*zero, 0, zero_count, codes);
+      for (int64_t i = 0; i < zero_count; ++i) zeros[i] = values[codes[i]];
+    }
+    WithType(SourceTypes{}, x.type(), [&](auto tag) {
+      const auto* from = x.Data<typename decltype(tag)::type>();
+      context.ParallelFor(count, 6, [&](int64_t begin, int64_t end) {
+        layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+          for (int64_t i = 0; i < length; ++i) {
+            const int64_t index = first + i * step;
+            Held<P> quotient;
+            Divide<P>(from + position + i, 1, scale + index, 0, &quotient);
+            double value = static_cast<double>(quotient);
+            if (is_integer) value = value == value ? std::nearbyint(value) : 0;
+            codes[position + i] = encode(zero ? value + static_cast<double>(zeros[index]) : value);
+          }
+        });
+      });
+    });
+    WriteCodes(codes, 0, count, y);
+  }
+
   int64_t axis_, block_size_;
   ElementType precision_;
+  SmallRounding rounding_;
 };
 
 class DynamicQuantizeLinear final : public KernelBase {
@@ -136,8 +175,10 @@ class DynamicQuantizeLinear final : public KernelBase {
 
 void RegisterQuantize(KernelRegistry& registry) {
   const TypeSet source = SetOf(SourceTypes{});
+  TypeSet quantized = SetOf(QuantizedTypes{});
+  quantized.tensors |= SmallTypes().tensors;
   KernelRegistration quantize =
-      Registration("QuantizeLinear", 10, 28, {{"x", source}, {"y_scale", source}, {"y", SetOf(QuantizedTypes{})}});
+      Registration("QuantizeLinear", 10, 28, {{"x", source}, {"y_scale", source}, {"y", quantized}});
   quantize.declines = QuantizeLinear::Declines;
   registry.RegisterKernelFn(quantize, MakeKernel<QuantizeLinear>);
   registry.RegisterKernelFn(Registration("DynamicQuantizeLinear", 11, 11, {}), MakeKernel<DynamicQuantizeLinear>);

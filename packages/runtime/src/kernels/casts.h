@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "light/kernel_registry.h"
+
+namespace light {
+
+// Casts beside those of cast.cc; NativeKernels() calls them all.
+
+void RegisterBitCast(KernelRegistry& registry);
+void RegisterSmallCast(KernelRegistry& registry);
+
+}  // namespace light
