@@ -5,6 +5,7 @@
 #include "kernels/random_numbers.h"
 #include "kernels/signal.h"
 #include "kernels/text.h"
+#include "kernels/token_mixing.h"
 #include "kernels/vision.h"
 
 namespace light {
@@ -23,6 +24,7 @@ const KernelRegistry& NativeKernels() {
     RegisterBitCast(*kernels);
     RegisterBitwise(*kernels);
     RegisterCast(*kernels);
+    RegisterCausalConvWithState(*kernels);
     RegisterCenterCropPad(*kernels);
     RegisterClip(*kernels);
     RegisterCol2Im(*kernels);
@@ -53,6 +55,7 @@ const KernelRegistry& NativeKernels() {
     RegisterIntegerConv(*kernels);
     RegisterIntegerMatMul(*kernels);
     RegisterLayerNormalization(*kernels);
+    RegisterLinearAttention(*kernels);
     RegisterLogic(*kernels);
     RegisterLpNormalization(*kernels);
     RegisterLrn(*kernels);
@@ -100,6 +103,7 @@ const KernelRegistry& NativeKernels() {
     RegisterStringConcat(*kernels);
     RegisterStringNormalizer(*kernels);
     RegisterStringSplit(*kernels);
+    RegisterSwiGlu(*kernels);
     RegisterTensorScatter(*kernels);
     RegisterTfIdfVectorizer(*kernels);
     RegisterTopK(*kernels);
