@@ -63,14 +63,13 @@ def test_selected_by_name_it_takes_the_same(registered: Host) -> None:
 
 def test_a_mixed_model_leaves_the_rest_to_onnx_runtime(registered: Host) -> None:
     nodes = [
-        helper.make_node("Neg", ["x"], ["n"]),
-        helper.make_node("TfIdfVectorizer", ["n"], ["t"], mode="TF", min_gram_length=1, max_gram_length=1,
-                         max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[-2, -3]),
-        helper.make_node("Mul", ["t", "t"], ["y"]),
-    ]  # fmt: skip
-    session = registered.session(model_of(nodes, {"x": (np.int64, ["n"])}, {"y": (F32, [2])}))
-    assert registered.assignments(session) == {EP_NAME: ["Mul", "Neg"], CPU: ["TfIdfVectorizer"]}
-    np.testing.assert_array_equal(session.run(None, {"x": np.array([2, 3, 2, 7])})[0], np.array([4, 1], F32))
+        helper.make_node("StringConcat", ["x", "x"], ["t"]),
+        helper.make_node("RegexFullMatch", ["t"], ["m"], pattern="a*"),
+        helper.make_node("Not", ["m"], ["y"]),
+    ]
+    session = registered.session(model_of(nodes, {"x": (str, ["n"])}, {"y": (np.bool_, ["n"])}, opset=20))
+    assert registered.assignments(session) == {EP_NAME: ["Not", "StringConcat"], CPU: ["RegexFullMatch"]}
+    assert session.run(None, {"x": np.array(["a", "b"], object)})[0].tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
