@@ -186,3 +186,10 @@ def test_center_crop_pad(run_node: Any, dtype: Any, shape: Any, wanted: Any, axe
 def test_center_crop_pad_refuses(run_node: Any, wanted: Any, axes: Any, message: str) -> None:
     with pytest.raises(Exception, match=message):
         run_node("CenterCropPad", [np.ones((2, 2), np.float32), int64(wanted)], 18, **axes)
+
+
+def test_deform_conv_of_no_channels_is_the_bias(run_node: Any) -> None:
+    for dtype in FLOATS:
+        arrays = [np.ones(shape, dtype) for shape in ((1, 0, 3, 3), (2, 0, 2, 2), (1, 8, 2, 2))]
+        (got,) = run_node("DeformConv", [*arrays, np.array([1.5, -2], dtype)], 22)
+        assert got.tolist() == [[[[1.5] * 2] * 2, [[-2] * 2] * 2]]

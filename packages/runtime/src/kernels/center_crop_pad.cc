@@ -31,6 +31,11 @@ class CenterCropPad final : public KernelBase {
     }
     Tensor& y = context.Output(0, dims);
     if (y.element_count() == 0) return;
+    if (x.element_count() == 0)
+      return WithMoved(x.type(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        FillRun(y.Data<T>(), y.element_count(), T{});
+      });
     if (rank == 0) return CopyElements(x, y);
     // By axis: the element of the input at the first one of the result; the odd one is cut off, or padded, behind.
     Dims first = dims;

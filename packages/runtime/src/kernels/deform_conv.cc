@@ -10,20 +10,40 @@
 namespace light {
 namespace {
 
-/// The value of a plane at a point between its elements; beyond the border all are 0.
-template <class T, class C>
-C Interpolate(const T* plane, int64_t height, int64_t width, C y, C x) {
-  if (!(y > -1 && y < static_cast<C>(height) && x > -1 && x < static_cast<C>(width))) return 0;
-  const C top = std::floor(y), left = std::floor(x);
-  const auto row = static_cast<int64_t>(top), column = static_cast<int64_t>(left);
-  const C down = y - top, across = x - left;
-  const auto part = [&](int64_t r, int64_t c, C weight) -> C {
-    if (weight == 0 || r < 0 || r >= height || c < 0 || c >= width) return 0;
-    return weight * static_cast<C>(plane[r * width + c]);
-  };
-  return part(row, column, (1 - down) * (1 - across)) + part(row, column + 1, (1 - down) * across) +
-         part(row + 1, column, down * (1 - across)) + part(row + 1, column + 1, down * across);
-}
+/// Points between the elements of a plane: the four around each, and how much each counts. Those of no weight are not
+/// looked at, be they beyond the border or infinite.
+template <class C>
+struct Points {
+  static constexpr int64_t kMost = 64;
+  int64_t places[4][kMost];
+  C weights[4][kMost];
+
+  void Set(int64_t i, C y, C x, int64_t height, int64_t width, C factor) {
+    const bool is_near = y > -1 && y < static_cast<C>(height) && x > -1 && x < static_cast<C>(width);
+    const C top = is_near ? std::floor(y) : 0, left = is_near ? std::floor(x) : 0;
+    const auto row = static_cast<int64_t>(top), column = static_cast<int64_t>(left);
+    const C down = y - top, across = x - left;
+    for (int64_t k = 0; k < 4; ++k) {
+      const int64_t r = row + k / 2, c = column + k % 2;
+      const bool is_inside = is_near && r >= 0 && r < height && c >= 0 && c < width;
+      const C weight = (k / 2 ? down : 1 - down) * (k % 2 ? across : 1 - across);
+      places[k][i] = is_inside ? r * width + c : 0;
+      weights[k][i] = is_inside ? weight * factor : 0;
+    }
+  }
+
+  template <class T>
+  void Look(const T* plane, int64_t n, C* values) const {
+    for (int64_t i = 0; i < n; ++i) {
+      C sum = 0;
+      for (int64_t k = 0; k < 4; ++k) {
+        const C value = static_cast<C>(plane[places[k][i]]);
+        sum += weights[k][i] == 0 ? C(0) : weights[k][i] * value;
+      }
+      values[i] = sum;
+    }
+  }
+};
 
 class DeformConv final : public KernelBase {
  public:
@@ -63,8 +83,8 @@ class DeformConv final : public KernelBase {
                      ", " + std::to_string(w.output[0]) + ", " + std::to_string(w.output[1]) + "], got " +
                      Describe(tensor));
     };
-    check(offset, 2, "offset", offset_group_ * taps * 2);
-    if (mask) check(*mask, 4, "mask", offset_group_ * taps);
+    check(offset, 2, "offset", MultiplyExtents(MultiplyExtents(offset_group_, taps), 2));
+    if (mask) check(*mask, 4, "mask", MultiplyExtents(offset_group_, taps));
     if (bias && (bias->rank() != 1 || bias->dim(0) != filters))
       FailArgument(InputLabel(3, "B") + ": must be a vector of " + std::to_string(filters) + ", got " +
                    Describe(*bias));
@@ -112,24 +132,32 @@ class DeformConv final : public KernelBase {
 
   /// Columns [channel, tap, position] of one image: what each tap of the window meets.
   template <class T, class C>
-  void Sample(RuntimeContext& context, const Window& w, const T* x, int64_t channels, const T* offset, const T* mask,
-              C* columns) const {
+  void Sample(RuntimeContext& context, const Window& w, const T* image, int64_t channels, const T* offset,
+              const T* mask, C* columns) const {
     const int64_t taps = w.kernel[0] * w.kernel[1], positions = w.output_size();
     const int64_t height = w.input[0], width = w.input[1], shared = channels / offset_group_;
-    context.ParallelFor(channels * taps, 15 * static_cast<double>(positions), [&](int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = Points<C>::kMost;
+    const int64_t blocks = (positions + kBlock - 1) / kBlock;
+    // The channels of a group look at the same points.
+    const double cost = kBlock * (15 + 4 * static_cast<double>(shared));
+    context.ParallelFor(shared == 0 ? 0 : offset_group_ * taps * blocks, cost, [&](int64_t begin, int64_t end) {
+      Points<C> points;
       for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t channel = unit / taps, tap = unit % taps, group = channel / shared;
-        const T* shift = offset + (group * taps + tap) * 2 * positions;
-        const T* factor = mask ? mask + (group * taps + tap) * positions : nullptr;
+        const int64_t first = unit % blocks * kBlock, n = std::min(kBlock, positions - first);
+        const int64_t tap = unit / blocks % taps, group = unit / blocks / taps;
+        const T* shift = offset + (group * taps + tap) * 2 * positions + first;
+        const T* factor = mask ? mask + (group * taps + tap) * positions + first : nullptr;
         const int64_t row = tap / w.kernel[1] * w.dilations[0] - w.pads[0];
         const int64_t column = tap % w.kernel[1] * w.dilations[1] - w.pads[1];
-        for (int64_t i = 0; i < positions; ++i) {
-          const C at_row = static_cast<C>(i / w.output[1] * w.strides[0] + row) + static_cast<C>(shift[i]);
-          const C at_column =
-              static_cast<C>(i % w.output[1] * w.strides[1] + column) + static_cast<C>(shift[positions + i]);
-          const C value = Interpolate(x + channel * height * width, height, width, at_row, at_column);
-          columns[unit * positions + i] = factor ? value * static_cast<C>(factor[i]) : value;
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t y = (first + i) / w.output[1] * w.strides[0] + row;
+          const int64_t x = (first + i) % w.output[1] * w.strides[1] + column;
+          points.Set(i, static_cast<C>(y) + static_cast<C>(shift[i]),
+                     static_cast<C>(x) + static_cast<C>(shift[positions + i]), height, width,
+                     factor ? static_cast<C>(factor[i]) : C(1));
         }
+        for (int64_t channel = group * shared; channel < (group + 1) * shared; ++channel)
+          points.Look(image + channel * height * width, n, columns + (channel * taps + tap) * positions + first);
       }
     });
   }

@@ -85,7 +85,7 @@ class LinearAttention final : public KernelBase {
     in.value = Widen(context, value);
 
     const int64_t state_dims[] = {in.batch, heads_, in.key_size, in.value_size};
-    const int64_t size = MultiplyExtents(in.key_size, in.value_size), lines = in.batch * heads_;
+    const int64_t size = MultiplyExtents(in.key_size, in.value_size), lines = MultiplyExtents(in.batch, heads_);
     auto* state = Scratch<float>(context, MultiplyExtents(lines, size));
     auto* corrected = Scratch<float>(context, lines * in.value_size);
     const Tensor* past = context.Input(3);
