@@ -76,6 +76,10 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProt
     ("LSTM", {"x": ["b", "t", 3], "w": [1, 16, 3], "r": None}, {}, {"layout": 1, "hidden_size": 4}, ["b", "t", 1, 4]),
     ("RNN", {"x": ["t", "b", 3], "w": None, "r": None}, {}, {}, ["t", 1, "b", None]),
     ("Slice", {"a": ["n", 9]}, BACKWARDS, {}, ["n", 5]),
+    ("Slice", {"a": ["n", 0]}, BACKWARDS, {}, ["n", 0]),
+    ("Squeeze", {"a": ["n", 1, 3]}, {"axes": np.zeros(0, np.int64)}, {}, None),
+    ("Squeeze", {"a": [1, 2, 1]}, {"axes": np.zeros(0, np.int64)}, {}, [2]),
+    ("PRelu", {"a": ["n", 1, 1], "slope": [5, 3]}, {}, {}, ["n", 5, 3]),
     ("Expand", {"a": ["n", 1]}, {"s": np.array([2, 1, 3])}, {}, [2, "n", 3]),
 ])  # fmt: skip
 def test_shapes(dump: Any, op: str, inputs: Any, constants: Any, attributes: Any, expected: Any) -> None:

@@ -305,6 +305,11 @@ def test_pow_at_the_edges(run_node: Any) -> None:
     assert got.tolist() == [1, -1, 0, -(2**31), 1]
     (got,) = run_node("Pow", [np.array([3, -2], np.int64), np.array([2.0, 3.0], np.float32)], 12)
     assert got.tolist() == [9, -8]
+    # Beyond the type integers wrap, and a float exponent gives the nearest number.
+    (got,) = run_node("Pow", [np.array([3, -3, 2**31 - 1, 0], np.int32), np.array([41, 41, 2, -1], np.int32)], 12)
+    assert got.tolist() == [(v + 2**31) % 2**32 - 2**31 for v in (3**41, (-3) ** 41, (2**31 - 1) ** 2, 0)]
+    (got,) = run_node("Pow", [np.array([3, -3, 2], np.int32), np.array([41, 41, 0.5], np.float32)], 12)
+    assert got.tolist() == [2**31 - 1, -(2**31), 1]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ CASES: list[tuple[str, int, list[np.ndarray], Callable[..., np.ndarray], dict[st
     ("Sub", 14, [ROW, A], np.subtract, {}),
     ("Sub", 14, [A, NUMBER], np.subtract, {}),
     ("PRelu", 16, [A, ROW], lambda a, slope: np.where(a < 0, a * slope, a), {}),
+    ("PRelu", 16, [ROW, A], lambda a, slope: np.where(a < 0, a * slope, a), {}),
     ("Mod", 28, [A, B], np.mod, {}),
     ("Mod", 28, [ROW, B], np.mod, {}),
     ("Max", 13, [A], lambda a: a, {}),

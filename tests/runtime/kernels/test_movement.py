@@ -79,6 +79,8 @@ SLICES = [
     ((4, 5, 6), [3, 4, 5], [-9, -9, -9], [0, 1, 2], [-1, -2, -3]),
     ((4, 0, 6), [0], [2], [0], None),
     ((0,), [0], [5], [0], [-1]),
+    ((0, 3), [-1], [-FAR - 1], [0], [-1]),
+    ((2, 0), [5, -1], [0, -9], [0, 1], [-1, -3]),
     ((300, 50), [1, 5], [299, 45], [0, 1], [1, 1]),
     ((300, 50), [0, 0], [300, 50], [0, 1], [2, 3]),
 ]
@@ -106,7 +108,17 @@ def test_slice(
     ]
     while inputs[-1] is None:
         inputs.pop()
-    same(run_node("Slice", inputs, 13, threads=2)[0], sliced(x, starts, ends, axes, steps))
+    want = sliced(x, starts, ends, axes, steps)
+    same(run_node("Slice", inputs, 13, threads=2)[0], want)
+    # Constants tell the extents before anything runs.
+    same(run_node("Slice", inputs, 13, constants=range(1, len(inputs)))[0], want)
+
+
+@pytest.mark.parametrize("end", [FAR, 2**31 - 1, 4])
+def test_slice_backward_clamps_a_far_end_to_the_last_element(run_node: Any, end: int) -> None:
+    # "for negative stepping it is clamped to [-1, dims[axes[i]]-1]": nothing lies between 4 and 4
+    inputs = [np.array([v], np.int64) for v in (4, end, 0, -1)]
+    assert run_node("Slice", [np.arange(5, dtype=np.float32), *inputs], 13)[0].tolist() == []
 
 
 @pytest.mark.parametrize(("shape", "starts", "ends", "axes", "steps"), [case for case in SLICES if case[4] is None])
@@ -198,7 +210,7 @@ def test_flatten(run_node: Any, dtype: Any, axis: int) -> None:
 
 @pytest.mark.parametrize(
     ("axes", "want"),
-    [(None, (2, 3)), ([0], (2, 1, 3, 1)), ([-1, 2], (1, 2, 3)), ([0, 2, 4], (2, 3)), ([], (1, 2, 1, 3, 1))],
+    [(None, (2, 3)), ([0], (2, 1, 3, 1)), ([-1, 2], (1, 2, 3)), ([0, 2, 4], (2, 3)), ([], (2, 3))],
 )
 def test_squeeze(run_node: Any, axes: Any, want: Any) -> None:
     x = numbered((1, 2, 1, 3, 1), np.float32)

@@ -208,6 +208,26 @@ def test_mean_variance_normalization(run_node: Any, rng: Any, dtype: Any, shape:
         assert got.shape == shape
 
 
+@pytest.mark.parametrize(("shape", "over"), [((5,), 0), ((3, 2), 0), ((3, 2, 4), (0, 2)), ((0, 2), 0)], ids=str)
+@pytest.mark.parametrize("attributes", [{}, {"axes": [0, 2, 3]}], ids=str)
+def test_mean_variance_normalization_of_fewer_axes(
+    run_node: Any, rng: Any, shape: Any, over: Any, attributes: Any
+) -> None:
+    x = uniform(rng, shape, np.float32)
+    (got,) = run_node("MeanVarianceNormalization", [x], 13, **attributes)
+    assert got.shape == shape
+    if x.size:
+        wide = x.astype(np.float64)
+        want = (wide - wide.mean(over, keepdims=True)) / wide.std(over, keepdims=True)
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("shape", "axes"), [((), [0, 2, 3]), ((2, 2), [5]), ((2, 2), [-3])], ids=str)
+def test_mean_variance_normalization_refuses(run_node: Any, shape: Any, axes: Any) -> None:
+    with pytest.raises(Exception, match=r"axis: .*got"):
+        run_node("MeanVarianceNormalization", [np.ones(shape, np.float32)], 13, unranked=True, axes=axes)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shape", [(2, 5), (2, 5, 4), (1, 7, 3, 300), (2, 0, 3)], ids=str)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 9, 100])

@@ -137,6 +137,58 @@ def test_valid_padding_has_one_size_whatever_the_rounding(run_node: Any) -> None
 
 
 @pytest.mark.parametrize("op_type", ["AveragePool", "LpPool", "MaxPool"])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "attributes", "want"),
+    [
+        (3, 1, {}, []),  # floor((2 - 3) / 1 + 1) = 0
+        (4, 2, {}, []),  # floor((2 - 4) / 2 + 1) = 0
+        (3, 2, {}, []),  # floor((2 - 3) / 2 + 1) = 0
+        (7, 8, {}, []),  # floor((2 - 7) / 8 + 1) = 0
+        (5, 2, {}, []),
+        (3, 1, {"auto_pad": "VALID"}, []),
+        (4, 2, {"ceil_mode": 1}, []),  # ceil((2 - 4) / 2 + 1) = 0
+        (3, 2, {"ceil_mode": 1}, [1]),  # ceil((2 - 3) / 2 + 1) = 1
+        (5, 5, {"ceil_mode": 1}, [1]),
+    ],
+)
+def test_windows_larger_than_the_input(
+    run_node: Any, op_type: str, kernel: int, stride: int, attributes: Any, want: Any
+) -> None:
+    x = np.array([[[1, 0]]], np.float32)
+    (got,) = run_node(op_type, [x], 22, kernel_shape=[kernel], strides=[stride], **attributes)
+    assert got.tolist() == [[[v / 2 if op_type == "AveragePool" else v for v in want]]]
+    if op_type == "MaxPool":
+        outputs = [TensorProto.FLOAT, TensorProto.INT64]
+        got, places = run_node(op_type, [x], 22, outputs, kernel_shape=[kernel], strides=[stride], **attributes)
+        assert got.tolist() == [[want]]
+        assert places.tolist() == [[[0] * len(want)]]
+    (got,) = run_node(op_type, [x[..., None]], 22, kernel_shape=[kernel, 1], strides=[stride, 1], **attributes)
+    assert got.shape == (1, 1, len(want), 1)
+
+
+@pytest.mark.parametrize("op_type", ["AveragePool", "LpPool", "MaxPool"])
+@pytest.mark.parametrize(("kernel", "stride"), [(4, 1), (6, 2), (20, 3)])
+@pytest.mark.parametrize("ceil", [0, 1])
+def test_windows_far_larger_than_the_input(run_node: Any, op_type: str, kernel: int, stride: int, ceil: int) -> None:
+    with pytest.raises(Exception, match=rf"input 0 \(X\): the window reaches over {kernel} elements of spatial axis 0"):
+        run_node(op_type, [np.ones((1, 1, 2), np.float32)], 22, kernel_shape=[kernel], strides=[stride], ceil_mode=ceil)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("stride", [1, 2])
+def test_max_pool_keeps_nan_wherever_it_is(run_node: Any, dtype: Any, place: int, stride: int) -> None:
+    x = np.array([3, 1, 4, 2, 5]).astype(dtype)
+    x[place] = np.nan
+    want = [np.max(x[i : i + 3].astype(np.float64)) for i in range(0, 3, stride)]
+    kind = {"float32": 1, "float64": 11, "float16": 10, "bfloat16": 16}[np.dtype(dtype).name]
+    (alone,) = run_node("MaxPool", [x[None, None]], 22, kernel_shape=[3], strides=[stride])
+    both, _ = run_node("MaxPool", [x[None, None]], 22, [kind, TensorProto.INT64], kernel_shape=[3], strides=[stride])
+    np.testing.assert_array_equal(alone.astype(np.float64), [[want]])
+    np.testing.assert_array_equal(both.astype(np.float64), [[want]])
+
+
+@pytest.mark.parametrize("op_type", ["AveragePool", "LpPool", "MaxPool"])
 @pytest.mark.parametrize("pads", [[0, 2, 0, 0], [0, 0, 3, 0]])
 def test_pads_are_smaller_than_the_kernel(run_node: Any, op_type: str, pads: Any) -> None:
     x = np.ones((1, 1, 5, 5), np.float32)

@@ -86,6 +86,39 @@ def test_quantize_linear_rounds_half_to_even(run_node: Any, opset: int) -> None:
     assert got.tolist() == [0, 0, 0, 0, 0, 0, 2, 2, 254, 255, 255, 0, 255]
 
 
+@pytest.mark.parametrize("dtype", STORED)
+@pytest.mark.parametrize("real", REAL)
+@pytest.mark.parametrize("zero", [0, 5])
+def test_nan_is_the_lowest_number(run_node: Any, dtype: Any, real: Any, zero: int) -> None:
+    info = np.iinfo(dtype)
+    x = np.array([np.nan] * 40 + [-np.nan, np.inf, -np.inf, 2, np.nan]).astype(real)
+    (got,) = run_node("QuantizeLinear", [x, np.array(1, real), np.array(zero, dtype)], 21, [kind(dtype)])
+    assert got.tolist() == [info.min] * 41 + [info.max, info.min, 2 + zero, info.min]
+    # 0 / 0 is one, too
+    (got,) = run_node(
+        "QuantizeLinear", [np.array([0, 1, -1], real), np.array(0, real), np.array(zero, dtype)], 21, [kind(dtype)]
+    )
+    assert got.tolist() == [info.min, info.max, info.min]
+
+
+def test_dynamic_quantization_passes_over_nan(run_node: Any) -> None:
+    x = np.array([np.nan, 1, 2, -3], np.float32)
+    kinds = [TensorProto.UINT8, TensorProto.FLOAT, TensorProto.UINT8]
+    y, scale, zero = run_node("DynamicQuantizeLinear", [x], 11, kinds)
+    assert scale == np.float32(5) / np.float32(255)
+    assert zero == 153
+    assert y.tolist() == [0, 204, 255, 0]
+
+
+def test_dequantize_linear_does_not_wrap(run_node: Any) -> None:
+    x = np.array([-(2**31), 2**31 - 1, 128], np.int32)
+    one = np.array(1, np.float32)
+    (got,) = run_node("DequantizeLinear", [x, one, np.array(2**30, np.int32)], 13, [TensorProto.FLOAT])
+    assert got.tolist() == [-(2.0**31 + 2.0**30), 2.0**30, 128.0 - 2.0**30]
+    (got,) = run_node("DequantizeLinear", [x, one, np.array(-(2**30), np.int32)], 13, [TensorProto.FLOAT])
+    assert got.tolist() == [-(2.0**30), 2.0**31 + 2.0**30, 128.0 + 2.0**30]
+
+
 def test_quantize_linear_of_integers(run_node: Any) -> None:
     x = np.array([-2147483648, -5, 5, 7, 2147483647], np.int32)
     (got,) = run_node("QuantizeLinear", [x, np.array(2, np.float32), np.array(0, np.int8)], 10, [TensorProto.INT8])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -72,7 +73,7 @@ EMPTY = {
     "ReduceLogSum": -math.inf,
     "ReduceLogSumExp": -math.inf,
     "ReduceMax": -math.inf,
-    "ReduceMean": math.nan,
+    "ReduceMean": 0.0,  # ONNX leaves it undefined
     "ReduceMin": math.inf,
     "ReduceProd": 1.0,
     "ReduceSum": 0.0,
@@ -94,6 +95,12 @@ def test_extremes_of_no_integers(run_node: Any, dtype: Any) -> None:
     empty, axis = np.zeros((2, 0), dtype), np.array([1], np.int64)
     assert run_node("ReduceMax", [empty, axis], 20, keepdims=0)[0].tolist() == [np.iinfo(dtype).min] * 2
     assert run_node("ReduceMin", [empty, axis], 20, keepdims=0)[0].tolist() == [np.iinfo(dtype).max] * 2
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
+def test_the_mean_of_no_integers(run_node: Any, dtype: Any) -> None:
+    (got,) = run_node("ReduceMean", [np.zeros((2, 0), dtype), np.array([1], np.int64)], 18, keepdims=0)
+    assert got.tolist() == [0, 0]
 
 
 def test_axes_out_of_range(run_node: Any) -> None:
@@ -124,21 +131,67 @@ def test_integers(run_node: Any, rng: Any, dtype: Any) -> None:
     assert run_node("ReduceMax", [x, axis], 18, keepdims=0)[0].tolist() == [max(row) for row in rows]
     assert run_node("ReduceMax", [x, np.array([0], np.int64)], 18, keepdims=0)[0].tolist() == x.max(0).tolist()
     assert run_node("ReduceMin", [x, axis], 18, keepdims=0)[0].tolist() == [min(row) for row in rows]
-    for op_type, wrapping in [
+    for op_type, exact in [
         ("ReduceProd", [math.prod(row) for row in rows]),
         ("ReduceL1", [sum(map(abs, row)) for row in rows]),
         ("ReduceSumSquare", [sum(v * v for v in row) for row in rows]),
     ]:
-        want = np.array([v % (1 << bits) for v in wrapping], f"uint{bits}").view(dtype)
-        assert run_node(op_type, [x, axis], 18, keepdims=0)[0].tolist() == want.tolist()
+        nearest = [min(max(v, info.min), info.max) for v in exact]
+        assert run_node(op_type, [x, axis], 18, keepdims=0)[0].tolist() == nearest
+    # A mean fits its type whatever the sum is; its fraction is cut off.
+    means = [int(Fraction(sum(row), 6)) for row in rows]
+    assert run_node("ReduceMean", [x, axis], 18, keepdims=0)[0].tolist() == means
     # Rounded towards zero.
     small = rng.integers(1, 100, (5, 6), dtype=dtype)
     for op_type in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
         want = np.trunc(REDUCTIONS[op_type](small.astype(np.float64), axis=1))
         assert run_node(op_type, [small, axis], 18, keepdims=0)[0].tolist() == want.tolist()
+    assert run_node("ReduceProd", [small, axis], 18, keepdims=0)[0].tolist() == [
+        min(math.prod(map(int, row)), info.max) for row in small
+    ]
     zeros = np.zeros((1, 3), dtype)  # minus infinity is as far as the type goes
     assert run_node("ReduceLogSum", [zeros, axis], 18, keepdims=0)[0].tolist() == [info.min]
     assert run_node("ReduceMean", [small, axis], 18, keepdims=0)[0].tolist() == (small.sum(1) // 6).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_integers_at_the_ends_of_their_type(run_node: Any, dtype: Any, axis: int) -> None:
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+
+    def reduce(op_type: str, values: list[int]) -> int:
+        x = np.array([values, values], dtype) if axis else np.array([values, values], dtype).T.copy()
+        (got,) = run_node(op_type, [x, np.array([axis], np.int64)], 18, keepdims=0)
+        assert got[0] == got[1]
+        return int(got[0])
+
+    assert reduce("ReduceL1", [low]) == high
+    assert reduce("ReduceL1", [low, 5]) == high
+    assert reduce("ReduceL1", [-high]) == high
+    assert reduce("ReduceSumSquare", [low, low, low]) == high
+    assert reduce("ReduceProd", [low]) == low
+    assert reduce("ReduceProd", [low, -1]) == high
+    assert reduce("ReduceProd", [low, 2, 2, -1]) == high
+    assert reduce("ReduceProd", [high, high, -1]) == low
+    assert reduce("ReduceProd", [high, high, 0]) == 0
+    assert reduce("ReduceMean", [low, low, low]) == low
+    assert reduce("ReduceMean", [high, high]) == high
+    assert reduce("ReduceMean", [low, high]) == 0  # -1/2
+    assert reduce("ReduceMean", [-7, -8]) == -7
+    assert reduce("ReduceSum", [high, 1]) == low
+    assert reduce("ReduceSum", [low, low]) == 0
+
+
+def test_integers_above_the_precision_of_floats(run_node: Any) -> None:
+    for op_type in ("ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum"):
+        assert run_node(op_type, [np.array([2**53 + 1])], 18)[0].tolist() == [2**53 + 1]
+
+
+def test_logarithms_that_are_no_integers(run_node: Any) -> None:
+    (got,) = run_node("ReduceLogSum", [np.array([-3, -4], np.int32)], 18)
+    assert got.tolist() == [0]  # of NaN
+    (got,) = run_node("ReduceLogSumExp", [np.array([-3, -4], np.int32)], 18)
+    assert got.tolist() == [math.trunc(math.log(math.exp(-3) + math.exp(-4)))] == [-2]
 
 
 def test_extremes_of_small_types(run_node: Any, rng: Any) -> None:

@@ -8,6 +8,7 @@ namespace {
 
 /// Extent of a slice of `extent` elements, by ONNX's rule of clamping; `step` is not 0.
 int64_t SliceExtent(int64_t extent, int64_t start, int64_t end, int64_t step) {
+  if (extent <= 0) return 0;  // there is no last element to clamp to
   const int64_t last = step > 0 ? extent : extent - 1;
   const int64_t first = step > 0 ? 0 : -1;
   const auto clamp = [&](int64_t index, int64_t low) {

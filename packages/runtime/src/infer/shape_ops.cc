@@ -114,7 +114,7 @@ void InferSqueeze(InferenceContext& context) {
   const auto axes = Axes(context, 1, &given);
   if (!input.has_rank() || !axes) return;
   std::vector<bool> dropped(input.rank());
-  if (given) {
+  if (given && !axes->empty()) {
     dropped = MarkAxes(context, *axes, input.rank());
     for (std::size_t i = 0; i < input.rank(); ++i) {
       if (dropped[i] && input[i].is_known() && input[i].extent() != 1) {

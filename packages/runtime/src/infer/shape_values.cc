@@ -74,6 +74,7 @@ std::optional<Ints> EvaluateSlice(const InferenceContext& context) {
   const auto steps = context.ConstantInts(4);
   if (!starts || starts->size() != 1 || (context.Input(4) != nullptr && !steps)) return std::nullopt;
   const auto size = static_cast<int64_t>(data->size());
+  if (size == 0) return Ints();
   const int64_t step = steps && !steps->empty() ? std::clamp((*steps)[0], -kMostElements - 1, kMostElements + 1) : 1;
   int64_t at = (*starts)[0];
   at = std::clamp<int64_t>(at < 0 ? (at < -size ? 0 : at + size) : at, 0, step > 0 ? size : size - 1);

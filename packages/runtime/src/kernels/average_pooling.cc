@@ -100,7 +100,7 @@ void PoolRows(RuntimeContext& context, const Op& op, const Window& w, int64_t pl
 template <class Op>
 void Pool(RuntimeContext& context, const WindowAttributes& attributes, const Op& op) {
   const Tensor& x = Required(context, 0, "X");
-  const Window w = attributes.Resolve(x, attributes.kernel());
+  const Window w = attributes.ResolvePooling(x);
   Dims dims = x.dims();
   for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = w.output[d - 2];
   Tensor& y = context.Output(0, dims);

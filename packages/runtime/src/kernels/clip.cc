@@ -72,7 +72,9 @@ class Clip final : public std::conditional_t<std::is_same_v<T, float>, Elementwi
   static C Bound(RuntimeContext& context, std::size_t i, std::string_view name, C fallback) {
     const Tensor* bound = context.Input(i);
     if (!bound) return fallback;
-    if (bound->rank() != 0) FailArgument(InputLabel(i, name) + ": must be a scalar, got " + Describe(*bound));
+    // Exporters write vectors of one element, too.
+    if (bound->rank() > 1 || bound->element_count() != 1)
+      FailArgument(InputLabel(i, name) + ": must be a scalar, got " + Describe(*bound));
     return static_cast<C>(*bound->Data<T>());
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/arguments.h"
@@ -19,7 +20,7 @@ class MeanVarianceNormalization final : public KernelBase {
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     Dims kept = x.dims();
-    const Dims averaged = MarkAxes(axes_, x.rank());
+    const Dims averaged = MarkAxes(AxesOf(x), x.rank());
     for (std::size_t d = 0; d < kept.rank(); ++d)
       if (averaged[d] || axes_.rank() == 0) kept[d] = 1;  // no axes stand for all, as when reducing
     Tensor& y = context.Output(0, x.dims());
@@ -68,6 +69,15 @@ class MeanVarianceNormalization final : public KernelBase {
   }
 
  private:
+  // The default is that of images. Of an X with fewer axes those that it has are meant, if there is one.
+  Dims AxesOf(const Tensor& x) const {
+    const auto rank = static_cast<int64_t>(x.rank());
+    Dims axes = axes_;
+    const int64_t* end = std::remove_if(axes.data(), axes.data() + axes.rank(), [&](int64_t d) { return d >= rank; });
+    axes.Resize(static_cast<std::size_t>(end - axes.data()));
+    return axes.rank() > 0 ? axes : axes_;
+  }
+
   static constexpr double kEpsilon = 1e-9;  // of the operator's definition as a function
 
   Dims axes_;

@@ -135,7 +135,7 @@ class MaxPool final : public KernelBase {
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
-    const Window w = attributes_.Resolve(x, attributes_.kernel());
+    const Window w = attributes_.ResolvePooling(x);
     Dims dims = x.dims();
     for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = w.output[d - 2];
     Tensor& y = context.Output(0, dims);

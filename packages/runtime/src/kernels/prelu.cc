@@ -24,9 +24,9 @@ void RegisterPRelu(KernelRegistry& registry) {
   registration.may_inplace = {{0, 0}};
   registration.is_elementwise = true;
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
-    // Before version 7 a vector has one slope per channel.
+    // Before version 7 a vector has one slope per channel. The slope may have more extents than X, as in ONNX Runtime.
     return MakeBinaryKernel<PReluOp>(info, Types{}, 0.5,
-                                     info.since_version() < 7 ? BinaryAlignment::kChannels : BinaryAlignment::kToFirst);
+                                     info.since_version() < 7 ? BinaryAlignment::kChannels : BinaryAlignment::kMutual);
   });
 }
 

@@ -16,15 +16,14 @@ using ByteTypes = TypeList<int8_t, uint8_t>;
 /// A required input of one element, a scalar in whatever rank.
 const Tensor& SingleElement(RuntimeContext& context, std::size_t i, const char* name);
 
-/// `quotient` rounded half to even, moved by the zero point and kept within Q. A NaN becomes the zero point.
+/// `quotient` rounded half to even, moved by the zero point and kept within Q. A NaN becomes the lowest of Q.
 template <class Q, class F>
 Q RoundToQuantized(F quotient, int32_t zero) {
   // Adding this leaves no bits for a fraction; what is rounded has at most 18 bits before the point.
   constexpr F kRound = std::is_same_v<F, float> ? F(12582912.f) : F(6755399441055744.);
   const F low = static_cast<F>(std::numeric_limits<Q>::min() - zero);
   const F high = static_cast<F>(std::numeric_limits<Q>::max() - zero);
-  const F number = quotient == quotient ? quotient : F{0};
-  const F clamped = std::min(std::max(number, low), high);
+  const F clamped = std::min(std::max(low, quotient), high);  // in this order a NaN is not larger than the lowest
   return static_cast<Q>(static_cast<int32_t>((clamped + kRound) - kRound) + zero);
 }
 

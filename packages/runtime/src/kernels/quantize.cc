@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLinear and QuantizeLinear.
 #include <cmath>
+#include <limits>
 
 #include "kernels/families.h"
 #include "kernels/quantization.h"
@@ -133,7 +134,7 @@ class QuantizeLinear final : public KernelBase {
             Held<P> quotient;
             Divide<P>(from + position + i, 1, scale + index, 0, &quotient);
             double value = static_cast<double>(quotient);
-            if (is_integer) value = value == value ? std::nearbyint(value) : 0;
+            if (is_integer) value = value == value ? std::nearbyint(value) : -std::numeric_limits<double>::infinity();
             codes[position + i] = encode(zero ? value + static_cast<double>(zeros[index]) : value);
           }
         });

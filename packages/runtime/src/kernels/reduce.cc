@@ -37,18 +37,24 @@ struct SumOp {
   }
 };
 
+__extension__ typedef __int128 Int128;
+
+/// The mean lies between the elements, so the sum of integers must not wrap. That of nothing is 0.
 struct MeanOp : SumOp {
   template <class T>
+  using Acc =
+      std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, Int128, int64_t>, SumType<T>>;
+  template <class T>
+  static Acc<T> Initial() {
+    return 0;
+  }
+  template <class T>
+  static Acc<T> Map(ComputeType<T> x) {
+    return static_cast<Acc<T>>(x);
+  }
+  template <class T>
   static T Finish(Acc<T> sum, int64_t count) {
-    if constexpr (std::is_integral_v<T>) {
-      if (count == 0) FailArgument("axes: the mean of no integers does not exist, got an extent of 0");
-      if constexpr (std::is_signed_v<T>)
-        return static_cast<T>(static_cast<int64_t>(sum) / count);
-      else
-        return static_cast<T>(sum / static_cast<uint64_t>(count));
-    } else {
-      return T(sum / static_cast<Acc<T>>(count));
-    }
+    return count == 0 ? T(Acc<T>{0}) : static_cast<T>(sum / static_cast<Acc<T>>(count));
   }
 };
 
@@ -82,24 +88,40 @@ struct ExtremeOp {
 };
 
 struct ProdOp {
+  /// An integer that stops at the largest magnitude.
+  struct Signed {
+    uint64_t magnitude;
+    bool is_negative;
+  };
   // Of floats in double: a product may leave the type's range and come back.
   template <class T>
-  using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+  using Acc = std::conditional_t<std::is_integral_v<T>, Signed, double>;
   template <class T>
   static Acc<T> Initial() {
-    return 1;
+    return Map<T>(1);
   }
   template <class T>
   static Acc<T> Map(ComputeType<T> x) {
-    return static_cast<Acc<T>>(x);
+    if constexpr (std::is_integral_v<T>)
+      return {Magnitude(x), x < 0};
+    else
+      return static_cast<double>(x);
   }
-  template <class A>
-  static A Combine(A a, A b) {
-    return a * b;
+  static double Combine(double a, double b) { return a * b; }
+  static Signed Combine(Signed a, Signed b) {
+    uint64_t product;
+    if (__builtin_mul_overflow(a.magnitude, b.magnitude, &product)) product = UINT64_MAX;
+    return {product, a.is_negative != b.is_negative};
   }
   template <class T>
   static T Finish(Acc<T> product, int64_t) {
-    return T(static_cast<ComputeType<T>>(product));
+    if constexpr (std::is_integral_v<T>) {
+      if (!product.is_negative) return NearestOf<T>(product.magnitude);
+      constexpr auto kLowest = Magnitude(std::numeric_limits<T>::min());
+      return static_cast<T>(0 - std::min(product.magnitude, kLowest));
+    } else {
+      return T(static_cast<ComputeType<T>>(product));
+    }
   }
 };
 

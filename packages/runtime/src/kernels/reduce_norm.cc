@@ -18,7 +18,8 @@ T FromDouble(double value) {
     return T(static_cast<ComputeType<T>>(value));
 }
 
-/// A sum of what the derived operation maps elements to: of floats in double, of integers wrapping.
+/// A sum of what the derived operation maps elements to, which is never negative: of floats in double, of integers up
+/// to the largest.
 struct WideSum {
   template <class T>
   using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
@@ -26,32 +27,39 @@ struct WideSum {
   static Acc<T> Initial() {
     return 0;
   }
-  template <class A>
-  static A Combine(A a, A b) {
-    return a + b;
+  static double Combine(double a, double b) { return a + b; }
+  static uint64_t Combine(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
   }
   template <class T>
   static T Finish(Acc<T> sum, int64_t) {
-    return T(static_cast<ComputeType<T>>(sum));
+    if constexpr (std::is_integral_v<T>)
+      return NearestOf<T>(sum);
+    else
+      return T(static_cast<ComputeType<T>>(sum));
   }
 };
 
 struct L1Op : WideSum {
   template <class T>
   static Acc<T> Map(ComputeType<T> x) {
-    const auto wide = static_cast<Acc<T>>(x);
     if constexpr (std::is_integral_v<T>)
-      return x < 0 ? 0 - wide : wide;
+      return Magnitude(x);
     else
-      return std::abs(wide);
+      return std::abs(static_cast<double>(x));
   }
 };
 
 struct SumSquareOp : WideSum {
   template <class T>
   static Acc<T> Map(ComputeType<T> x) {
-    const auto wide = static_cast<Acc<T>>(x);
-    return wide * wide;
+    if constexpr (std::is_integral_v<T>) {
+      uint64_t square;
+      return __builtin_mul_overflow(Magnitude(x), Magnitude(x), &square) ? UINT64_MAX : square;
+    } else {
+      return static_cast<double>(x) * static_cast<double>(x);
+    }
   }
 };
 

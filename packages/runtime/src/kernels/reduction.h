@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "kernels/arguments.h"
@@ -32,6 +33,19 @@ inline int64_t ReduceOffset(const Dims& extents, const Dims& strides, int64_t in
     index /= extents[d];
   }
   return offset;
+}
+
+/// The magnitude of an integer.
+template <class T>
+constexpr uint64_t Magnitude(T x) {
+  const auto wide = static_cast<uint64_t>(x);
+  return x < 0 ? 0 - wide : wide;
+}
+
+/// The number of T nearest to one that is not negative.
+template <class T>
+constexpr T NearestOf(uint64_t x) {
+  return static_cast<T>(std::min(x, static_cast<uint64_t>(std::numeric_limits<T>::max())));
 }
 
 // A reduction is an Op of templates over the element type T: Acc<T> is what it accumulates in, Initial<T>() the value

@@ -86,7 +86,7 @@ class AxesKernel : public KernelBase {
   }
 
  protected:
-  /// False if no axes are given.
+  /// False if the node has no axes; a list may be empty, too.
   bool Axes(RuntimeContext& context, Dims& axes) const {
     if (from_attribute_) {
       axes = axes_;
@@ -109,7 +109,7 @@ class Squeeze final : public AxesKernel {
   void Run(RuntimeContext& context) override {
     const Dims& dims = Required(context, 0, "data").dims();
     Dims axes, kept;
-    const bool given = Axes(context, axes);
+    const bool given = Axes(context, axes) && axes.rank() > 0;  // an empty list stands for every 1, as none does
     const Dims marked = MarkAxes(axes, dims.rank());
     kept.Resize(dims.rank());
     std::size_t rank = 0;

@@ -126,6 +126,12 @@ Window WindowAttributes::Start(const Tensor& x, std::span<const int64_t> kernel)
 }
 
 Window WindowAttributes::Resolve(const Tensor& x, std::span<const int64_t> kernel) const {
+  return Resolve(x, kernel, false);
+}
+
+Window WindowAttributes::ResolvePooling(const Tensor& x) const { return Resolve(x, kernel_, true); }
+
+Window WindowAttributes::Resolve(const Tensor& x, std::span<const int64_t> kernel, bool may_be_empty) const {
   Window w = Start(x, kernel);
   for (std::size_t d = 0; d < w.input.rank(); ++d) {
     const int64_t input = w.input[d] = x.dim(d + 2), stride = w.strides[d];
@@ -138,14 +144,14 @@ Window WindowAttributes::Resolve(const Tensor& x, std::span<const int64_t> kerne
       continue;
     }
     const int64_t room = input + w.pads[d] + w.pads_end[d] - reach;
-    if (kernel[d] < 1 || room < 0)
+    if (kernel[d] < 1 || (room < 0 && !(may_be_empty && room > -2 * stride)))
       FailArgument("input 0 (X): the window reaches over " + std::to_string(reach) + " elements of spatial axis " +
                    std::to_string(d) + ", more than there are with padding, got " + Describe(x));
     // Without padding ONNX defines one size, whatever the rounding.
     const bool up = ceil_mode_ && auto_pad_ == AutoPad::kNotSet;
-    w.output[d] = (up ? CeilDivide(room, stride) : room / stride) + 1;
+    w.output[d] = std::max<int64_t>((up ? CeilDivide(room, stride) : FloorDivide(room, stride)) + 1, 0);
     // Rounding up must not make a window that starts in the padding behind.
-    if (up && (w.output[d] - 1) * stride >= input + w.pads[d]) --w.output[d];
+    if (up && w.output[d] > 0 && (w.output[d] - 1) * stride >= input + w.pads[d]) --w.output[d];
   }
   return w;
 }

@@ -48,11 +48,15 @@ class WindowAttributes {
   bool is_dense() const noexcept;
   /// The window over an input [batch, channels, ...]. Throws Error if the ranks disagree or nothing fits.
   Window Resolve(const Tensor& x, std::span<const int64_t> kernel) const;
+  /// The window of a pooling operator over such an input. Where the kernel reaches farther than the input does, by less
+  /// than two strides, no window fits and the extent is 0, as the formula has it; farther out Error is thrown.
+  Window ResolvePooling(const Tensor& x) const;
   /// The window of a transposed convolution: it slides over what is computed, `input`, and `output` is X.
   Window ResolveTransposed(const Tensor& x, std::span<const int64_t> kernel, std::span<const int64_t> output_shape,
                            std::span<const int64_t> output_padding) const;
 
  private:
+  Window Resolve(const Tensor& x, std::span<const int64_t> kernel, bool may_be_empty) const;
   /// Fills in what does not depend on the direction.
   Window Start(const Tensor& x, std::span<const int64_t> kernel) const;
 
