@@ -32,7 +32,7 @@ struct GemmArgs {
 struct LineLayout {
   ptrdiff_t rows;  ///< of the input; lines before and behind them are zeros
   size_t width;    ///< of the line without padding
-  size_t pad;    ///< zeros before it
+  size_t pad;      ///< zeros before it
   size_t stride;
   size_t phases;       ///< the first ones, which are needed
   size_t phase_pitch;  ///< elements of each; zeros fill it up
