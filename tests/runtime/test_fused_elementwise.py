@@ -110,7 +110,7 @@ class RandomGraph:
         elif kind < 0.85:
             op = str(self.rng.choice(BINARY))
             pair = [value, self.operand()]
-            if op != "PRelu" and self.rng.random() < 0.5:
+            if self.rng.random() < 0.5:
                 pair.reverse()
             self.nodes.append(helper.make_node(op, pair, [result], result))
         elif kind < 0.95:
@@ -120,7 +120,8 @@ class RandomGraph:
         else:
             bounds = [f"low_{result}", f"high_{result}"]
             for bound, number in zip(bounds, (-0.7, 0.9), strict=True):
-                self.initializers.append(numpy_helper.from_array(np.array(number, np.float32), bound))
+                limit = np.array(number, np.float32).reshape((1,) * int(self.rng.integers(0, 2)))
+                self.initializers.append(numpy_helper.from_array(limit, bound))
             bounds[0] = "" if self.rng.random() < 0.3 else bounds[0]
             self.nodes.append(helper.make_node("Clip", [value, *bounds], [result], result))
         self.values.append(result)
