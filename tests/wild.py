@@ -47,7 +47,7 @@ REFUSED = {
         "group is split, which is what `SessionOptions.broken_groups` is for this library unless it is set; ONNX "
         "Runtime drops all that the library wants of the graph",
         "2-D convolutions with `partial=1`: the library wants them and cannot compile them, so where its group is "
-        "split the session fails with its words; with `broken_groups` = `drop` it runs without the library, as in "
+        "split the first run fails with its words; with `broken_groups` = `drop` it runs without the library, as in "
         "ONNX Runtime",
         ROWLESS + "the library ends the process (`GGML_ASSERT`), under ONNX Runtime too",
         "a value that is fed for an initializer: the library goes on with the initializer, under ONNX Runtime too",

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -11,8 +12,9 @@
 #include "check.h"
 #include "kernels/epilogue.h"
 #include "kernels/simd_dispatch.h"
+#include "light/graph_builder.h"
 #include "light/kernel_registry.h"
-#include "light/session.h"
+#include "light/program.h"
 
 namespace {
 
@@ -31,6 +33,7 @@ const Layer kLayers[] = {
     {2, 24, 10, 11, 1, 1, 1, true},                                      // the plane itself
     {1, 12, 11, 40, 3, 2, 2, false},                                     // patches, groups, dilated
     {2, 9, 17, 19, 3, 1, 9, true},                                       // depthwise
+    {1, 8, 64, 64, 3, 1, 1, true},                                       // patches of many panels
     {1, 12, 7, 8, 1, 1, 1, true, false}, {1, 6, 12, 50, 5, 1, 2, true},  // few filters per group: row by row
 };
 
@@ -40,6 +43,31 @@ Tensor Random(std::mt19937& engine, std::vector<int64_t> extents) {
   for (int64_t i = 0; i < tensor.element_count(); ++i) tensor.Data<float>()[i] = value(engine);
   return tensor;
 }
+
+/// Threads that are all busy: a loop gets its whole range at once, although there might have been several.
+class BusyBackend final : public ParallelBackend {
+ public:
+  void ParallelFor(int64_t total, double, RangeFn body) override {
+    if (total > 0) body(0, total);
+  }
+  int thread_count() const noexcept override { return 3; }
+};
+
+class OneTensor final : public BoundaryIo {
+ public:
+  explicit OneTensor(const Tensor& x) : x_(x) {}
+  const Value& Input(std::size_t) override { return x_; }
+  Tensor& CreateOutput(std::size_t, ElementType type, std::span<const int64_t> dims) override {
+    return y = Tensor::Allocate(type, dims);
+  }
+  void SetOutput(std::size_t, Value) override { CHECK(false); }
+
+ private:
+  const Value x_;
+
+ public:
+  Tensor y;
+};
 
 KernelRegistry WithEpilogue(const Epilogue& epilogue) {
   KernelRegistry registry;
@@ -79,6 +107,7 @@ ModelDef MakeModel(const Layer& l, const Tensor& w, const Tensor& b) {
   return model;
 }
 
+/// @param threads  of the run; 0: three that are busy
 void TestLayer(const Layer& l, int threads) {
   std::mt19937 engine(9);
   const int64_t depth = l.channels / l.groups, pad = l.kernel / 2 * l.dilation;
@@ -86,12 +115,15 @@ void TestLayer(const Layer& l, int threads) {
   const Tensor w = Random(engine, {l.channels, depth, l.kernel, l.kernel}), b = Random(engine, {l.channels});
   const Epilogue epilogue = {.residual_input = 0, .relu = l.relu};
   const KernelRegistry registry = WithEpilogue(epilogue);
-  SessionConfig config;
-  config.intra_op_threads = threads;
-  config.sources.native = &registry;
-  Session session(MakeModel(l, w, b), config);
-  const std::vector<Value> results = session.Run({Value(x)});
-  const float* y = results[0].tensor().Data<float>();
+  AssignmentSources sources;
+  sources.native = &registry;
+  const std::shared_ptr<const Graph> graph = GraphBuilder(OnnxSchemas()).Build(MakeModel(l, w, b));
+  const std::unique_ptr<Program> program = Program::Lower(graph, AssignNodes(*graph, sources));
+  OneTensor boundary(x);
+  BusyBackend busy;
+  const std::shared_ptr<ParallelBackend> pool = AcquirePool(std::max(threads, 1));
+  program->Run(boundary, threads > 0 ? *pool : busy);
+  const float* y = boundary.y.Data<float>();
   const auto at = [&](int64_t image, int64_t c, int64_t i, int64_t j) {
     return ((image * l.channels + c) * l.height + i) * l.width + j;
   };
@@ -121,7 +153,7 @@ int main() {
     if (child == 0) {
       setenv("ONNX_LIGHT_SIMD", level->name, 1);
       for (const Layer& layer : kLayers)
-        for (const int threads : {1, 3}) TestLayer(layer, threads);
+        for (const int threads : {0, 1, 3}) TestLayer(layer, threads);
       return 0;
     }
     int status = 0;

@@ -162,14 +162,21 @@ TERMS = {"HannWindow": (0.5, 0.5, 0), "HammingWindow": (25 / 46, 21 / 46, 0), "B
 def test_windows(run_node: Any, name: str, periodic: int, size: int, dtype: Any) -> None:
     turn = 2 * np.pi * np.arange(size) / (size if periodic else size - 1)
     a, b, c = TERMS[name]
-    want = a - b * np.cos(turn) + c * np.cos(2 * turn)
+    want = a + c * np.cos(2 * turn) - b * np.cos(turn)
     inputs = [np.array(size, np.int32 if periodic else np.int64)]
     (got,) = run_node(name, inputs, 17, [kind(dtype)], periodic=periodic, output_datatype=kind(dtype), threads=2)
     assert got.dtype == dtype
     if dtype in FLOATS:
         close(got, want, dtype)
-    else:  # cut off; where a window is 1 in float64 it is in both
+    else:  # cut off: 0 but for the middle, which is exactly 1
         assert got.tolist() == np.trunc(want).astype(int).tolist()
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_the_middle_of_a_window_is_one(run_node: Any, name: str) -> None:
+    size, attributes = int64(10), {"periodic": 1, "output_datatype": TensorProto.INT32}
+    (got,) = run_node(name, [size], 17, [TensorProto.INT32], **attributes)
+    assert got.tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("name", "want"), [("HannWindow", 1), ("HammingWindow", 1), ("BlackmanWindow", 1)])

@@ -194,7 +194,8 @@ void ConvolveByProduct(RuntimeContext& context, const ConvLayer& layer, const fl
     context.ParallelFor(images * panels, pack_cost, [&](int64_t begin, int64_t end) {
       const ThreadScratch::Lease lease(scratch);
       for (int64_t unit = begin; unit < end;) {
-        const int64_t image = unit / panels, panel = unit % panels, count = std::min(panels - panel, end - unit);
+        const int64_t image = unit / panels, panel = unit % panels;
+        const int64_t count = std::min({panels - panel, end - unit, block});  // for which the packer has lines
         packer.Pack(image / layer.groups, image % layer.groups, panel * nr, std::min(count * nr, outputs - panel * nr),
                     lease.data(), packed + image * size + panel * nr * depth);
         unit += count;

@@ -36,8 +36,9 @@ class SignalWindow final : public KernelBase {
         for (int64_t i = begin; i < end; ++i) {
           const double turn = middle > 0 ? middle : static_cast<double>(i) / period;
           const double angle = 2 * 3.14159265358979323846 * turn;
+          // In this order the middle is exactly 1 and the ends of Blackman's window are exactly 0.
           const double value =
-              Shape::kTerms[0] - Shape::kTerms[1] * std::cos(angle) + Shape::kTerms[2] * std::cos(2 * angle);
+              Shape::kTerms[0] + Shape::kTerms[2] * std::cos(2 * angle) - Shape::kTerms[1] * std::cos(angle);
           if constexpr (std::is_integral_v<T>)
             y.Data<T>()[i] = SaturatingCast<T>(value);
           else
