@@ -71,3 +71,14 @@ def loop() -> onnx.ModelProto:
     node = NODE("Loop", ["n", "", "x"], ["y"], name="loop", body=body)
     count = numpy_helper.from_array(np.array(3, np.int64), "n")
     return model_of([node], {"x": [2]}, ["y"], initializers=[count, tensor("W", 1, 2)])
+
+
+def crossed() -> onnx.ModelProto:
+    """Return a model where a feeds b and c feeds d."""
+    nodes = [
+        NODE("Neg", ["x"], ["p"], name="a"),
+        NODE("Relu", ["p"], ["q"], name="b"),
+        NODE("Relu", ["x"], ["r"], name="c"),
+        NODE("Neg", ["r"], ["s"], name="d"),
+    ]
+    return model_of(nodes, {"x": [2]}, ["q", "s"])

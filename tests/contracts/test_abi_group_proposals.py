@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 import pytest
-from contracts.graph_models import branches, chain
-from contracts.harness import CompilingEp, E, EpFactory, compiling, model_of, refused, registered, session_with
+from contracts.graph_models import branches, chain, crossed
+from contracts.harness import CompilingEp, E, EpFactory, compiling, refused, registered, session_with
 from onnx import TensorProto, helper
 
 NODE = helper.make_node
@@ -41,17 +41,6 @@ def test_groups_that_overlap_fail_the_session(probe):
     assert codes == [0 if is_ort(probe) else E.ORT_INVALID_ARGUMENT]
     assert len(ep.infos) == (2 if is_ort(probe) else 0)
     assert ep.released == sorted(info.address for info in ep.infos)
-
-
-def crossed():
-    """Return a model where a feeds b and c feeds d."""
-    nodes = [
-        NODE("Neg", ["x"], ["p"], name="a"),
-        NODE("Relu", ["p"], ["q"], name="b"),
-        NODE("Relu", ["x"], ["r"], name="c"),
-        NODE("Neg", ["r"], ["s"], name="d"),
-    ]
-    return model_of(nodes, {"x": [2]}, ["q", "s"])
 
 
 @pytest.mark.slot(FUSE)

@@ -5,7 +5,7 @@ import gc
 
 import numpy as np
 import pytest
-from contracts.graph_models import branches, chain
+from contracts.graph_models import branches, chain, crossed
 from contracts.harness import CompilingEp, EpFactory, compiling, model_of, registered, session_with
 from onnx import TensorProto, helper
 
@@ -51,17 +51,6 @@ def test_nodes_of_a_dropped_group_say_so(probe):
     left_out = "ProbeExecutionProvider: proposed the node in a group that was left out"
     assert {name for name, reason in reasons.items() if left_out in reason} == {"neg", "mul"}
     assert "did not propose the node" in reasons["add"]
-
-
-def crossed():
-    """Return a model where a feeds b and c feeds d."""
-    nodes = [
-        NODE("Neg", ["x"], ["p"], name="a"),
-        NODE("Relu", ["p"], ["q"], name="b"),
-        NODE("Relu", ["x"], ["r"], name="c"),
-        NODE("Neg", ["r"], ["s"], name="d"),
-    ]
-    return model_of(nodes, {"x": [2]}, ["q", "s"])
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,10 @@ ArgumentDescription DescribeArgument(const OrtApi& api, const OrtValueInfo* valu
 
 }  // namespace
 
-bool IsConstant(const OrtApi& api, const OrtValueInfo* value) {
+std::optional<light::Tensor> ReadConstant(const OrtApi& api, const OrtValueInfo* value) {
   bool is_constant = false;
   ThrowIfError(api, api.ValueInfo_IsConstantInitializer(value, &is_constant));
-  return is_constant;
-}
-
-std::optional<light::Tensor> ReadConstant(const OrtApi& api, const OrtValueInfo* value) {
-  if (!IsConstant(api, value)) return std::nullopt;
+  if (!is_constant) return std::nullopt;
   const OrtValue* tensor = nullptr;
   if (OrtStatus* status = api.ValueInfo_GetInitializerValue(value, &tensor)) {
     api.ReleaseStatus(status);  // not readable from here: then its type is all that is known of it

@@ -11,9 +11,8 @@ namespace ort_plugin {
 /// as long as the graph. Throws light::Error, ort_abi::StatusError.
 NodeDescription DescribeGraphNode(const OrtApi& api, const OrtNode* node);
 
-/// True for an initializer that nobody can feed instead, of a graph further out too.
-bool IsConstant(const OrtApi& api, const OrtValueInfo* value);
-/// The tensor of a constant, as long as the graph lives; nothing for other values and for one that cannot be read here.
+/// The tensor of an initializer that nobody can feed instead, of a graph further out too, as long as the graph lives;
+/// nothing for other values and for one that cannot be read here.
 std::optional<light::Tensor> ReadConstant(const OrtApi& api, const OrtValueInfo* value);
 /// What the graph knows of a value; an unknown type for anything but a tensor.
 light::ValueType ReadType(const OrtApi& api, const OrtValueInfo* value);

@@ -141,8 +141,6 @@ void FusedElementwise::PlaceValues() {
         scalars_.push_back(static_cast<uint16_t>(value));
       } else if (value >= input_count) {
         reads_inputs_alone = false;
-      } else if (i == 0 && kernel.keeps_first()) {
-        full_.push_back(static_cast<uint16_t>(value));
       }
       const bool is_first_time =
           std::find(member.inputs.begin(), member.inputs.begin() + static_cast<std::ptrdiff_t>(i), value) ==
@@ -203,8 +201,6 @@ bool FusedElementwise::Fits(RuntimeContext& context, Walk& walk) const {
     }
     for (std::size_t i = 0; i < count; ++i)
       if (!walk.Classify(i)) return false;
-    for (const uint16_t i : full_)
-      if (!walk.inputs[i].is_full) return false;
     for (const uint32_t m : unfounded_) {
       const auto& inputs = members_[m].inputs;
       const auto& kernel = *calls_[m].kernel;

@@ -46,7 +46,6 @@ class FusedElementwise final : public KernelBase {
   // A table entry is an input, an output, a buffer, or, at the end, nothing.
   std::vector<Call> calls_;
   std::vector<uint16_t> operands_;   // table entries
-  std::vector<uint16_t> full_;       // inputs that must have the extents of the result
   std::vector<uint16_t> scalars_;    // inputs that must have rank 0
   std::vector<uint32_t> unfounded_;  // members that read inputs alone
   std::vector<std::size_t> makers_;  // by output: the member

@@ -5,22 +5,23 @@
 #include <unordered_map>
 
 #include "exec/step_error.h"
+#include "fuse/inner_context.h"
 
 namespace light {
 namespace {
 
 /// What a member that runs apart sees. One object serves all members of a step, one after another.
-class MemberContext final : public RuntimeContext {
+class MemberContext final : public InnerContext {
  public:
   MemberContext(const Members& members, RuntimeContext& outer, const std::vector<const Tensor*>& made)
-      : members_(members), outer_(outer), tensors_(members.input_count()), inner_(members.size()) {
+      : InnerContext(outer), members_(members), tensors_(members.input_count()), inner_(members.size()) {
     tensors_.insert(tensors_.end(), made.begin(), made.end());
     tensors_.resize(members.input_count() + members.size());
   }
 
   void Begin(std::size_t member) {
     member_ = member;
-    if (Cancellation* const cancellation = outer_.cancellation()) cancellation->Poll();
+    if (Cancellation* const cancellation = outer().cancellation()) cancellation->Poll();
   }
   /// The memory of values that are read no more is free for others.
   void End() {
@@ -29,27 +30,24 @@ class MemberContext final : public RuntimeContext {
   }
 
   std::size_t input_count() const noexcept override { return member().inputs.size(); }
-  std::size_t output_count() const noexcept override { return 1; }
   const Tensor* Input(std::size_t i) override {
     if (i >= member().inputs.size() || member().inputs[i] == Members::kAbsent) return nullptr;
     const uint32_t value = member().inputs[i];
-    return value < members_.input_count() ? outer_.Input(value) : tensors_[value];
+    return value < members_.input_count() ? outer().Input(value) : tensors_[value];
   }
   const Value& InputValue(std::size_t i) override {
     if (i < member().inputs.size() && member().inputs[i] < members_.input_count())
-      return outer_.InputValue(member().inputs[i]);
+      return outer().InputValue(member().inputs[i]);
     const Tensor* tensor = Input(i);
     values_.push_back(std::make_unique<Value>(tensor != nullptr ? Value(*tensor) : Value()));
     return *values_.back();
   }
-  const Value& CaptureValue(std::size_t i) override { return outer_.CaptureValue(i); }
-  bool OutputRequested(std::size_t i) const noexcept override { return i == 0; }
   Tensor& Output(std::size_t i, std::span<const int64_t> dims) override {
     if (i != 0) throw Error(ErrorCode::kInvalidArgument, "output " + std::to_string(i) + ": the node has 1 outputs");
     const uint32_t value = members_.ResultOf(member_);
     Tensor* tensor;
     if (member().output >= 0) {
-      tensor = &outer_.Output(static_cast<std::size_t>(member().output), dims);
+      tensor = &outer().Output(static_cast<std::size_t>(member().output), dims);
     } else {
       tensor = &inner_[member_];
       tensor->set_data(Memory(value, tensor->Reshape(ElementType::kFloat, dims)));
@@ -57,17 +55,9 @@ class MemberContext final : public RuntimeContext {
     tensors_[value] = tensor;
     return *tensor;
   }
-  bool TakesOver(std::size_t, std::size_t) const noexcept override { return false; }
   void SetOutputValue(std::size_t i, Value value) override {
     CopyElements(value.tensor(), Output(i, value.tensor().dims()));
   }
-  void OutputView(std::size_t i, std::size_t input, std::span<const int64_t> dims) override {
-    CopyElements(*Input(input), Output(i, dims));
-  }
-  void* TemporaryBuffer(std::size_t bytes) override { return outer_.TemporaryBuffer(bytes); }
-  void ParallelFor(int64_t total, double cost, RangeFn body) override { outer_.ParallelFor(total, cost, body); }
-  ParallelBackend& parallel() noexcept override { return outer_.parallel(); }
-  Cancellation* cancellation() noexcept override { return outer_.cancellation(); }
 
  private:
   static constexpr uint32_t kFree = ~uint32_t{0};
@@ -85,12 +75,11 @@ class MemberContext final : public RuntimeContext {
       block.value = value;
       return block.data;
     }
-    blocks_.push_back({outer_.TemporaryBuffer(bytes), bytes, value});
+    blocks_.push_back({outer().TemporaryBuffer(bytes), bytes, value});
     return blocks_.back().data;
   }
 
   const Members& members_;
-  RuntimeContext& outer_;
   std::size_t member_ = 0;
   std::vector<const Tensor*> tensors_;  // by value; of inputs of the step nullptr
   std::vector<Tensor> inner_;           // by member

@@ -92,8 +92,7 @@ BinaryLoops LoopsFor(double cost) {
 enum class BinaryAlignment : uint8_t {
   kMutual,      ///< either broadcasts to the other
   kAttributes,  ///< before version 7: only the second broadcasts, as the attributes `broadcast` and `axis` say
-  kToFirst,     ///< only the second broadcasts
-  kChannels,    ///< as kToFirst, and a vector lies along axis 1
+  kChannels,    ///< only the second broadcasts, and a vector lies along axis 1
 };
 
 /// A node with two inputs that broadcast.
@@ -109,10 +108,7 @@ class BinaryKernel final : public ElementwiseKernel {
      : operands[1].advances ? loops_.both
                             : loops_.scalar_right)(operands[0].data, operands[1].data, y, n);
   }
-  std::size_t tile_inputs() const noexcept override {
-    return alignment_ == BinaryAlignment::kMutual || alignment_ == BinaryAlignment::kToFirst ? 2 : 0;
-  }
-  bool keeps_first() const noexcept override { return alignment_ == BinaryAlignment::kToFirst; }
+  std::size_t tile_inputs() const noexcept override { return alignment_ == BinaryAlignment::kMutual ? 2 : 0; }
   double tile_cost() const noexcept override { return loops_.cost; }
 
  private:

@@ -23,8 +23,6 @@ class ElementwiseKernel : public KernelBase {
   /// How many of the inputs, from the first on, are walked; the others are scalars (tensors of rank 0). None: this
   /// node has rules of its own, and cannot be part of a larger step.
   virtual std::size_t tile_inputs() const noexcept = 0;
-  /// True if the output has the extents of the first input, to which the others broadcast.
-  virtual bool keeps_first() const noexcept { return false; }
   /// Nanoseconds per element.
   virtual double tile_cost() const noexcept = 0;
 };

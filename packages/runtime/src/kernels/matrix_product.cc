@@ -89,4 +89,13 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
   });
 }
 
+void MultiplyPacked(RuntimeContext& context, MatrixView<float> a, const float* packed, int64_t m, int64_t n, int64_t k,
+                    float* c, float alpha, const float* bias) {
+  RunProducts(context, 1, m, [&](int64_t) {
+    return simd::GemmArgs{
+        a.data, a.row, a.column, packed, c,    n, static_cast<std::size_t>(n), static_cast<std::size_t>(k),
+        alpha,  bias,  nullptr,  false,  false};
+  });
+}
+
 }  // namespace light

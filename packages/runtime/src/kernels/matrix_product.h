@@ -87,6 +87,10 @@ float* PackForRun(RuntimeContext& context, MatrixView<float> b, int64_t pitch, i
 /// Computes `count` products of `m` rows; `args(i)` describes number i, and all have the extents of the first.
 void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<simd::GemmArgs(int64_t)> args);
 
+/// C = alpha * A * B + bias for one packed B [k, n] and a dense C [m, n]; `bias` is a row, or null.
+void MultiplyPacked(RuntimeContext& context, MatrixView<float> a, const float* packed, int64_t m, int64_t n, int64_t k,
+                    float* c, float alpha, const float* bias);
+
 /// C = A * B, C dense [m, n], for types without vector functions. Integers wrap.
 template <class T>
 void MultiplyPlain(RuntimeContext& context, MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t n, int64_t k, T* c) {

@@ -35,21 +35,8 @@ class LinearModel {
 
   void Score(RuntimeContext& context, const Tensor& x, int64_t rows, float* scores) const {
     const float* data = AsFloats(context, x);
-    RunProducts(context, 1, rows, [&](int64_t) {
-      return simd::GemmArgs{data,
-                            columns_,
-                            1,
-                            packed_.matrix(0),
-                            scores,
-                            targets_,
-                            static_cast<std::size_t>(targets_),
-                            static_cast<std::size_t>(columns_),
-                            1.f,
-                            intercepts_.empty() ? nullptr : intercepts_.data(),
-                            nullptr,
-                            false,
-                            false};
-    });
+    MultiplyPacked(context, {data, columns_, 1}, packed_.matrix(0), rows, targets_, columns_, scores, 1.f,
+                   intercepts_.empty() ? nullptr : intercepts_.data());
   }
 
  private:

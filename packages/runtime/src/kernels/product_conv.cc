@@ -92,7 +92,7 @@ class PatchPacker {
   int64_t scratch_floats() const noexcept { return columns_ ? channels_ * channel_pitch_ + 2 * nr_ : 0; }
 
   /// Packs what the outputs [first, first + columns) of one image and group see of the input, as a right side
-  /// [depth, columns] of the float product.
+  /// [depth, columns] of the float product. At most the columns of `block_panels` panels: there are lines for no more.
   void Pack(int64_t image, int64_t group, int64_t first, int64_t columns, float* scratch, float* packed) const {
     const int64_t plane = layer_.window.input_size(), depth = layer_.depth();
     const float* x = x_ + (image * layer_.channels + group * layer_.group_channels()) * plane;

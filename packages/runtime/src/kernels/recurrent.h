@@ -86,11 +86,7 @@ class RecurrentWeights {
       const C* b = data + direction * pitch;
       if (m == 0 || n == 0) return;
       if constexpr (std::is_same_v<C, float>) {
-        RunProducts(context, 1, m, [&](int64_t) {
-          return simd::GemmArgs{
-              a,   a_row, 1,       b,     c,    n, static_cast<std::size_t>(n), static_cast<std::size_t>(k),
-              1.f, bias,  nullptr, false, false};
-        });
+        MultiplyPacked(context, {a, a_row, 1}, b, m, n, k, c, 1.f, bias);
       } else {
         MultiplyPlain<C>(context, {a, a_row, 1}, {b, 1, k}, m, n, k, c);
         for (int64_t i = 0; bias && i < m * n; ++i) c[i] += bias[i % n];

@@ -14,11 +14,13 @@ template <class T>
 using SumType =
     std::conditional_t<kIsSmallFloat<T>, float, std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>>;
 
-struct SumOp {
+/// What sums have in common, in an accumulator of type A<T>.
+template <template <class> class A>
+struct Summed {
   static constexpr auto kRow = &simd::SimdTable::reduce_sum;
   static constexpr auto kLine = &simd::SimdTable::add;
   template <class T>
-  using Acc = SumType<T>;
+  using Acc = A<T>;
   template <class T>
   static Acc<T> Initial() {
     return 0;
@@ -27,10 +29,13 @@ struct SumOp {
   static Acc<T> Map(ComputeType<T> x) {
     return static_cast<Acc<T>>(x);
   }
-  template <class A>
-  static A Combine(A a, A b) {
+  template <class S>
+  static S Combine(S a, S b) {
     return a + b;
   }
+};
+
+struct SumOp : Summed<SumType> {
   template <class T>
   static T Finish(Acc<T> sum, int64_t) {
     return T(sum);
@@ -38,20 +43,12 @@ struct SumOp {
 };
 
 __extension__ typedef __int128 Int128;
+template <class T>
+using MeanSumType =
+    std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, Int128, int64_t>, SumType<T>>;
 
 /// The mean lies between the elements, so the sum of integers must not wrap. That of nothing is 0.
-struct MeanOp : SumOp {
-  template <class T>
-  using Acc =
-      std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, Int128, int64_t>, SumType<T>>;
-  template <class T>
-  static Acc<T> Initial() {
-    return 0;
-  }
-  template <class T>
-  static Acc<T> Map(ComputeType<T> x) {
-    return static_cast<Acc<T>>(x);
-  }
+struct MeanOp : Summed<MeanSumType> {
   template <class T>
   static T Finish(Acc<T> sum, int64_t count) {
     return count == 0 ? T(Acc<T>{0}) : static_cast<T>(sum / static_cast<Acc<T>>(count));

@@ -72,21 +72,8 @@ void SvmKernels::Compute(RuntimeContext& context, const Tensor& x, int64_t rows,
     });
     return;
   }
-  RunProducts(context, 1, rows, [&](int64_t) {
-    return simd::GemmArgs{data,
-                          columns_,
-                          1,
-                          packed_.matrix(0),
-                          values,
-                          count_,
-                          static_cast<std::size_t>(count_),
-                          static_cast<std::size_t>(columns_),
-                          kind_ == Kind::kLinear ? 1.f : gamma_,
-                          nullptr,
-                          nullptr,
-                          false,
-                          false};
-  });
+  MultiplyPacked(context, {data, columns_, 1}, packed_.matrix(0), rows, count_, columns_, values,
+                 kind_ == Kind::kLinear ? 1.f : gamma_, nullptr);
   if (kind_ == Kind::kLinear) return;
   context.ParallelFor(rows, 10 * static_cast<double>(count_), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin * count_; i < end * count_; ++i) {
