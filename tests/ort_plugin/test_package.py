@@ -196,6 +196,8 @@ def test_registering_says_which_operators_first() -> None:
     assert options.calls == [(path,), ("onnx_light.operators", "Add,Relu"), (path,)]
     onnx_light_ort_plugin.register(options, [])
     assert len(options.calls) == 3
+    onnx_light_ort_plugin.register(options, "MatMul")
+    assert options.calls[3] == ("onnx_light.operators", "MatMul")
 
 
 def test_the_command_lists_operators_and_path(capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,6 +218,11 @@ def test_the_command_rewrites_a_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert [node.domain for node in onnx.load(tmp_path / "out.onnx").graph.node] == ["", "onnx_light"]
     assert main(["rewrite", str(tmp_path / "none.onnx"), str(tmp_path / "out.onnx")]) == 1
     assert "none.onnx" in capsys.readouterr().err
+    assert main(["rewrite", str(tmp_path / "in.onnx"), str(tmp_path / "none" / "out.onnx")]) == 1
+    assert "out.onnx" in capsys.readouterr().err
+    (tmp_path / "text").write_text("no model")
+    assert main(["rewrite", str(tmp_path / "text"), str(tmp_path / "out.onnx")]) == 1
+    assert "text is no model: " in capsys.readouterr().err
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly() -> None:

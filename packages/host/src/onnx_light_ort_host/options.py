@@ -85,7 +85,8 @@ class SessionOptions(_host.SessionOptions, absent_methods("AbsentSessionOptions"
         package ``onnx`` (the extra ``reference``) when there is such a node. True by default.
     winograd : bool
         Computes 3 x 3 convolutions of stride 1 with constant weights by Winograd's transform where that is faster: in
-        less than half the time, with errors of up to about 3e-6 of the largest output instead of less than 1e-6. True by default.
+        less than half the time, with errors of up to about 3e-6 of the largest output instead of less than 1e-6. True
+        by default.
     graph_optimization_level : int
         ``ORT_DISABLE_ALL`` runs every node by itself; every other level lets neighbouring nodes of our own kernels run
         as one step. A library sees the model's nodes at every level. ``ORT_ENABLE_ALL`` by default.

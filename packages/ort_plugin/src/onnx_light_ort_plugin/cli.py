@@ -31,12 +31,16 @@ def _rewrite(options: argparse.Namespace) -> int:
     except ImportError:
         print("onnx-light-ort-plugin: rewrite needs the package onnx: pip install onnx", file=sys.stderr)
         return 1
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # onnx needs it
+
     try:
-        model = rewrite_model(onnx.load(options.model), options.op_types)
+        onnx.save(rewrite_model(onnx.load(options.model), options.op_types), options.output)
+    except DecodeError as error:
+        print(f"onnx-light-ort-plugin: {options.model} is no model: {error}", file=sys.stderr)
+        return 1
     except (OSError, ValueError) as error:
         print(f"onnx-light-ort-plugin: {error}", file=sys.stderr)
         return 1
-    onnx.save(model, options.output)
     return 0
 
 

@@ -72,7 +72,7 @@ def register(session_options: Any, op_types: Iterable[str] | None = None) -> Non
         whenever a session is made; by default all of `list_custom_ops` are added.
     """
     if op_types is not None:
-        op_types = list(op_types)
+        op_types = [op_types] if isinstance(op_types, str) else list(op_types)
         if not op_types:
             return
         session_options.add_session_config_entry("onnx_light.operators", ",".join(sorted(set(op_types))))
