@@ -2,6 +2,7 @@
 #include "context_threads.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -12,23 +13,26 @@ namespace ort_plugin {
 namespace {
 
 constexpr double kMinPieceNs = 2000;  // a piece must outweigh its claim and a cold cache
+constexpr int64_t kPiecesPerThread = 3;
 
-/// A loop that was handed over. The host's threads know no exceptions: the first one waits here.
+/// A loop that was handed over, as one runner per thread; runners claim pieces, so that one that starts late takes
+/// fewer. The host's threads know no exceptions: the first one waits here.
 struct Loop {
   light::RangeFn body;
   int64_t total;
   int64_t pieces;
+  std::atomic<int64_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
 
   int64_t Begin(int64_t piece) const {
     return total / pieces * piece + std::min(piece, total % pieces);  // the first pieces take one more
   }
-  static void RunPiece(void* data, std::size_t piece) {
+  static void Run(void* data, std::size_t) {
     auto& loop = *static_cast<Loop*>(data);
-    const auto i = static_cast<int64_t>(piece);
     try {
-      loop.body(loop.Begin(i), loop.Begin(i + 1));
+      for (int64_t i; (i = loop.next.fetch_add(1, std::memory_order_relaxed)) < loop.pieces;)
+        loop.body(loop.Begin(i), loop.Begin(i + 1));
     } catch (...) {
       const std::lock_guard lock(loop.mutex);
       if (loop.error == nullptr) loop.error = std::current_exception();
@@ -40,11 +44,11 @@ struct Loop {
 
 void ContextThreads::ParallelForSlow(int64_t total, double cost_per_unit, light::RangeFn body) {
   const double worth = static_cast<double>(total) * cost_per_unit / kMinPieceNs;
-  const int64_t pieces = std::min({total, static_cast<int64_t>(threads_), static_cast<int64_t>(std::min(worth, 1e6))});
+  const int64_t pieces = std::min({total, kPiecesPerThread * threads_, static_cast<int64_t>(std::min(worth, 1e6))});
   if (pieces < 2) return body(0, total);
-  Loop loop{body, total, pieces, {}, nullptr};
-  ort_abi::ThrowIfError(api_, api_.KernelContext_ParallelFor(context_, Loop::RunPiece, static_cast<std::size_t>(pieces),
-                                                             static_cast<std::size_t>(pieces), &loop));
+  Loop loop{body, total, pieces, {}, {}, nullptr};
+  const auto runners = static_cast<std::size_t>(std::min<int64_t>(pieces, threads_));
+  ort_abi::ThrowIfError(api_, api_.KernelContext_ParallelFor(context_, Loop::Run, runners, runners, &loop));
   if (loop.error != nullptr) std::rethrow_exception(loop.error);
 }
 

@@ -10,7 +10,7 @@ namespace ort_plugin {
 /// Loops on the host's threads, through the context of one call: there is no second pool.
 class ContextThreads final : public light::ParallelBackend {
  public:
-  /// @param threads  most pieces of a loop at a time
+  /// @param threads  most threads that work on a loop
   ContextThreads(const OrtApi& api, const OrtKernelContext* context, int threads) noexcept
       : api_(api), context_(context), threads_(threads) {}
 

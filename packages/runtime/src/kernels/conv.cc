@@ -17,9 +17,8 @@ class Conv final : public KernelBase {
   explicit Conv(const KernelInfo& info) : attributes_(info), has_bias_(info.HasInput(2)), epilogue_(info.epilogue()) {
     const Tensor* weights = info.ConstantInput(1);
     if (!weights || weights->type() != ElementType::kFloat) return;
-    if (info.options().winograd && attributes_.groups() == 1 && attributes_.window().is_dense() &&
-        SuitsWinograd(weights->dims(), info.OutputType(0)))
-      winograd_.Prepare(info, *weights);
+    if (info.options().winograd && attributes_.groups() == 1 && attributes_.window().is_dense())
+      winograd_.Prepare(info, *weights, info.OutputType(0));
   }
 
   void Run(RuntimeContext& context) override {

@@ -163,8 +163,10 @@ void ConvolveByProduct(RuntimeContext& context, const ConvLayer& layer, const fl
   const auto nr = static_cast<int64_t>(simd.nr);
   const int64_t outputs = layer.window.output_size(), depth = layer.depth(), filters = layer.group_filters();
   const int64_t panels = (outputs + nr - 1) / nr, images = layer.batch * layer.groups;
+  const int threads = context.parallel().thread_count();
   constexpr int64_t kBlockFloats = 128 << 10;
-  const int64_t fitting = std::clamp<int64_t>(kBlockFloats / (depth * nr), 1, panels);
+  int64_t fitting = std::clamp<int64_t>(kBlockFloats / (depth * nr), 1, panels);
+  if (threads > 1) fitting = std::clamp<int64_t>(images * panels / (3 * threads), 1, fitting);
   const int64_t blocks = (panels + fitting - 1) / fitting, block = (panels + blocks - 1) / blocks;
   const PatchPacker packer(context, layer, x, block);
   const auto product = [&](int64_t image, int64_t first, int64_t columns, const float* packed) {
@@ -185,9 +187,9 @@ void ConvolveByProduct(RuntimeContext& context, const ConvLayer& layer, const fl
                           target.residual ? target.residual + at : nullptr};
   };
   const double pack_cost = static_cast<double>(nr * depth) / 5;
-  const int threads = context.parallel().thread_count();
-  if (threads > 1 && images * blocks < 3 * threads) {
-    // Few patches: all of them on all threads, then the products, which can be split by filters.
+  if (threads > 1 && (images * blocks < threads || (filters * depth > 256 << 10 && images * blocks < 3 * threads))) {
+    // Few patches, or few and filters that are long to read: all patches on all threads, then the products, which can
+    // be split by filters.
     const int64_t size = panels * nr * depth;
     auto* packed = Scratch<float>(context, images * size);
     ThreadScratch scratch(context, static_cast<std::size_t>(packer.scratch_floats()));

@@ -8,21 +8,40 @@
 namespace light {
 namespace {
 
-constexpr int64_t kPositions = 36;
+/// Numbers along an axis of a transformed tile of `tile` outputs, and in all of it.
+constexpr int64_t Edge(int64_t tile) { return tile + 2; }
+constexpr int64_t Positions(int64_t tile) { return Edge(tile) * Edge(tile); }
 
-// True if there are enough tiles: with fewer, weights that no cache has room for take longer to read than the sums to
-// compute.
-bool IsWorthIt(int64_t channels, int64_t filters, int64_t batch, int64_t height, int64_t width) {
-  const bool small = kPositions * channels * filters <= 3 << 19;
-  return batch * ((height + 3) / 4) * ((width + 3) / 4) >= (small ? 3 : 9);
+int64_t CountTiles(int64_t tile, int64_t batch, int64_t height, int64_t width) {
+  return batch * ((height + tile - 1) / tile) * ((width + tile - 1) / tile);
 }
+
+// True if weights of that many elements, as they are, leave the second-level cache once they are transformed: reading
+// them costs more than the sums then, unless there are many tiles.
+bool AreLarge(int64_t weights) { return weights > 24 << 10; }
+
+// The tile that makes the least work, 0 if that is none: measured on layers of 4 to 64 tiles.
+int64_t BestTile(int64_t channels, int64_t filters, int64_t batch, int64_t height, int64_t width) {
+  const bool large = AreLarge(9 * channels * filters);
+  if (CountTiles(4, batch, height, width) >= (large ? 6 : 3)) return 4;
+  return CountTiles(2, batch, height, width) >= (large ? 8 : 3) ? 2 : 0;
+}
+
+int64_t Nr() { return static_cast<int64_t>(Simd().nr); }
 
 int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-// G * g for the points 0, +-3/4, +-3/2 and infinity (simd/winograd.inc has the other transforms): the values of a
-// polynomial there, each divided by the product of the point's distances from the other points.
-void TransformLine(const double g[3], double out[6]) {
-  constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;
+// G * g: the values of a polynomial at the points (simd/winograd.inc has the other transforms), each divided by the
+// product of the point's distances from the other points; the last one is infinity.
+void TransformLine(int64_t tile, const double g[3], double out[6]) {
+  if (tile == 2) {  // 0, +-1
+    out[0] = g[0];
+    out[1] = (g[0] + g[1] + g[2]) / 2;
+    out[2] = (g[0] - g[1] + g[2]) / 2;
+    out[3] = g[2];
+    return;
+  }
+  constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;  // 0, +-a, +-b
   out[0] = g[0] / (a2 * b2);
   const double even_a = (g[0] + a2 * g[2]) / (2 * a2 * (a2 - b2)), odd_a = a * g[1] / (2 * a2 * (a2 - b2));
   out[1] = even_a + odd_a;
@@ -33,59 +52,77 @@ void TransformLine(const double g[3], double out[6]) {
   out[5] = g[2];
 }
 
-// [filters, channels, 3, 3] to [36, channels, filters].
-void TransformWeights(const float* weights, int64_t filters, int64_t channels, float* out) {
+// [filters, channels, 3, 3] to [positions, channels, filters].
+void TransformWeights(int64_t tile, const float* weights, int64_t filters, int64_t channels, float* out) {
+  const int64_t edge = Edge(tile);
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t f = 0; f < filters; ++f) {
       const float* kernel = weights + (f * channels + c) * 9;
       double half[3][6];
       for (int j = 0; j < 3; ++j) {
         const double column[3] = {kernel[j], kernel[3 + j], kernel[6 + j]};
-        TransformLine(column, half[j]);
+        TransformLine(tile, column, half[j]);
       }
       float* to = out + c * filters + f;
-      for (int i = 0; i < 6; ++i) {
+      for (int64_t i = 0; i < edge; ++i) {
         const double line[3] = {half[0][i], half[1][i], half[2][i]};
         double values[6];
-        TransformLine(line, values);
-        for (int j = 0; j < 6; ++j) to[(i * 6 + j) * channels * filters] = static_cast<float>(values[j]);
+        TransformLine(tile, line, values);
+        for (int64_t j = 0; j < edge; ++j) to[(i * edge + j) * channels * filters] = static_cast<float>(values[j]);
       }
     }
   }
 }
 
-/// The tiles of a layer, counted over batch, rows and columns, and the buffers that hold some of them.
+/// The tiles of a layer, counted over batch, rows and columns, and how they and the filters are dealt out: a unit of
+/// work is a block of tiles by a group of panels of filters.
 struct Tiles {
-  explicit Tiles(const ConvLayer& layer)
-      : columns((layer.window.output[1] + 3) / 4),
-        per_image((layer.window.output[0] + 3) / 4 * columns),
+  Tiles(const ConvLayer& layer, int64_t tile, int64_t threads)
+      : edge(tile),
+        columns((layer.window.output[1] + tile - 1) / tile),
+        per_image((layer.window.output[0] + tile - 1) / tile * columns),
         total(layer.batch * per_image),
-        input_pitch(RoundUp(layer.channels, static_cast<int64_t>(Simd().nr))),
-        output_pitch(RoundUp(layer.filters, static_cast<int64_t>(Simd().nr))) {
-    // A block of tiles stays in the second-level cache, and beside it the weights if they can; if they cannot, few
-    // large blocks read them less often. It is a whole number of tiles of the product, and blocks are about equal.
-    const int64_t positions = kPositions * (input_pitch + output_pitch);
-    const bool small = kPositions * input_pitch * output_pitch <= 256 << 10;
-    const int64_t fitting = std::max<int64_t>((small ? 72 << 10 : 320 << 10) / positions, 12);
-    const int64_t blocks = (total + fitting - 1) / fitting;
-    block = RoundUp((total + blocks - 1) / blocks, static_cast<int64_t>(Simd().mr));
+        input_pitch(RoundUp(layer.channels, Nr())),
+        output_pitch(RoundUp(layer.filters, Nr())),
+        panels(output_pitch / Nr()) {
+    // Threads share the filters if reading all weights costs each of them more than transforming all the inputs.
+    if (threads > 1 && AreLarge(9 * layer.channels * layer.filters) && 2 * total < layer.filters)
+      groups = std::min(panels, threads);
+    group_panels = (panels + groups - 1) / groups;
+    groups = (panels + group_panels - 1) / group_panels;
+    // A block stays in the second-level cache, and beside it the weights if they can; if they cannot, few large blocks
+    // read them less often.
+    const int64_t floats = Positions(tile) * (input_pitch + output_pitch / groups);
+    const bool small = Positions(tile) * input_pitch * output_pitch <= 256 << 10;
+    const int64_t fitting = std::max<int64_t>((small ? 72 << 10 : 320 << 10) / floats, 12);
+    int64_t count = (total + fitting - 1) / fitting;
+    // Enough blocks for every thread, and for evening out, but none of a few tiles alone.
+    if (threads > 1) {
+      const auto at_most = [&](int64_t tiles) { return std::max<int64_t>(total / tiles, 1); };
+      count = std::max({count, std::min((threads + groups - 1) / groups, at_most(4)),
+                        std::min((3 * threads + groups - 1) / groups, at_most(2 * static_cast<int64_t>(Simd().mr)))});
+    }
+    block = RoundUp((total + count - 1) / count, 4);
+    blocks = (total + block - 1) / block;
   }
-  /// Elements from one position to the next for `count` tiles. The odd line keeps the 36 positions of one tile from
+  /// Elements from one position to the next for `count` tiles. The odd line keeps the positions of one tile from
   /// competing for the same lines of the cache.
   static int64_t PositionPitch(int64_t count, int64_t pitch) { return count * pitch + 16; }
 
   /// Calls body(image, row, column, first, count) for what lies side by side of the tiles [begin, end).
   template <class Body>
   void ForEachRow(int64_t begin, int64_t end, const Body& body) const {
-    for (int64_t tile = begin; tile < end;) {
-      const int64_t image = tile / per_image, row = tile % per_image / columns, column = tile % columns;
-      const int64_t count = std::min(end - tile, columns - column);
-      body(image, row, column, tile, count);
-      tile += count;
+    for (int64_t at = begin; at < end;) {
+      const int64_t image = at / per_image, row = at % per_image / columns, column = at % columns;
+      const int64_t count = std::min(end - at, columns - column);
+      body(image, row, column, at, count);
+      at += count;
     }
   }
 
-  int64_t columns, per_image, total, input_pitch, output_pitch, block;
+  int64_t edge;  ///< of the outputs of a tile
+  int64_t columns, per_image, total, input_pitch, output_pitch, panels;
+  int64_t groups = 1, group_panels, block, blocks;
 };
 
 /// The three steps for the tiles [begin, end), whose buffers begin with tile `begin`.
@@ -96,24 +133,28 @@ struct Step {
   float* v;
   float* m;
 
-  int64_t v_pitch() const { return Tiles::PositionPitch(end - begin, tiles.input_pitch); }
-  int64_t m_pitch() const { return Tiles::PositionPitch(end - begin, tiles.output_pitch); }
+  // One row alone would be summed in another order than rows among others: results must not depend on who got it.
+  int64_t rows() const { return RoundUp(end - begin, 2); }
+  int64_t v_pitch() const { return Tiles::PositionPitch(rows(), tiles.input_pitch); }
+  int64_t m_row() const { return tiles.group_panels * Nr(); }
+  int64_t m_pitch() const { return Tiles::PositionPitch(rows(), m_row()); }
 
-  void TransformInput(const float* x, int64_t channel, int64_t channels) const {
+  void TransformInput(const float* x) const {
     const Window& w = layer.window;
-    const int64_t plane = w.input_size();
+    const int64_t plane = w.input_size(), image_size = layer.channels * plane;
     tiles.ForEachRow(begin, end, [&](int64_t image, int64_t row, int64_t column, int64_t first, int64_t count) {
       const simd::WinogradInput args = {
-          .x = x + (image * layer.channels + channel) * plane,
-          .x_end = x + layer.batch * layer.channels * plane,
+          .tile = static_cast<std::size_t>(tiles.edge),
+          .x = x + image * image_size,
+          .x_end = x + layer.batch * image_size,
           .plane = plane,
           .height = w.input[0],
           .width = w.input[1],
-          .row = 4 * row - w.pads[0],
-          .column = 4 * column - w.pads[1],
-          .channels = static_cast<std::size_t>(channels),
+          .row = tiles.edge * row - w.pads[0],
+          .column = tiles.edge * column - w.pads[1],
+          .channels = static_cast<std::size_t>(layer.channels),
           .tiles = static_cast<std::size_t>(count),
-          .v = v + (first - begin) * tiles.input_pitch + channel,
+          .v = v + (first - begin) * tiles.input_pitch,
           .tile_pitch = static_cast<std::size_t>(tiles.input_pitch),
           .position_pitch = static_cast<std::size_t>(v_pitch()),
       };
@@ -121,37 +162,40 @@ struct Step {
     });
   }
 
-  /// @param panel_end  in panels of filters, as `panel_begin`
-  void Multiply(const PackedMatrices& weights, int64_t position, int64_t panel_begin, int64_t panel_end) const {
-    const simd::GemmArgs args = {v + position * v_pitch(),
-                                 tiles.input_pitch,
-                                 1,
-                                 weights.matrix(position),
-                                 m + position * m_pitch(),
-                                 tiles.output_pitch,
-                                 static_cast<std::size_t>(tiles.output_pitch),
-                                 static_cast<std::size_t>(layer.channels),
-                                 1.f,
-                                 nullptr,
-                                 nullptr,
-                                 false,
-                                 false};
-    Simd().gemm(&args, 0, static_cast<std::size_t>(end - begin), static_cast<std::size_t>(panel_begin),
-                static_cast<std::size_t>(panel_end));
+  void Multiply(const PackedMatrices& weights, int64_t group) const {
+    const int64_t first = group * tiles.group_panels, count = std::min(tiles.panels - first, tiles.group_panels);
+    for (int64_t position = 0; position < Positions(tiles.edge); ++position) {
+      const simd::GemmArgs args = {v + position * v_pitch(),
+                                   tiles.input_pitch,
+                                   1,
+                                   weights.matrix(position) + PackedSize(layer.channels, first * Nr()),
+                                   m + position * m_pitch(),
+                                   m_row(),
+                                   static_cast<std::size_t>(m_row()),
+                                   static_cast<std::size_t>(layer.channels),
+                                   1.f,
+                                   nullptr,
+                                   nullptr,
+                                   false,
+                                   false};
+      Simd().gemm(&args, 0, static_cast<std::size_t>(rows()), 0, static_cast<std::size_t>(count));
+    }
   }
 
-  void TransformOutput(const ConvTarget& target, int64_t filter, int64_t filters) const {
+  void TransformOutput(const ConvTarget& target, int64_t group) const {
     const Window& w = layer.window;
+    const int64_t filter = group * m_row(), filters = std::min(layer.filters - filter, m_row());
     tiles.ForEachRow(begin, end, [&](int64_t image, int64_t row, int64_t column, int64_t first, int64_t count) {
-      const int64_t at = (image * layer.filters + filter) * w.output_size() + 4 * row * w.output[1] + 4 * column;
+      const int64_t at = (image * layer.filters + filter) * w.output_size() + tiles.edge * (row * w.output[1] + column);
       const simd::WinogradOutput args = {
-          .m = m + (first - begin) * tiles.output_pitch + filter,
-          .tile_pitch = static_cast<std::size_t>(tiles.output_pitch),
+          .tile = static_cast<std::size_t>(tiles.edge),
+          .m = m + (first - begin) * m_row(),
+          .tile_pitch = static_cast<std::size_t>(m_row()),
           .position_pitch = static_cast<std::size_t>(m_pitch()),
           .tiles = static_cast<std::size_t>(count),
           .filters = static_cast<std::size_t>(filters),
-          .rows = static_cast<std::size_t>(std::min<int64_t>(4, w.output[0] - 4 * row)),
-          .columns = static_cast<std::size_t>(std::min(4 * count, w.output[1] - 4 * column)),
+          .rows = static_cast<std::size_t>(std::min(tiles.edge, w.output[0] - tiles.edge * row)),
+          .columns = static_cast<std::size_t>(std::min(tiles.edge * count, w.output[1] - tiles.edge * column)),
           .y = target.y + at,
           .plane = w.output_size(),
           .width = w.output[1],
@@ -164,73 +208,22 @@ struct Step {
   }
 };
 
-// Every thread takes blocks of tiles through all steps.
-void RunBlocks(RuntimeContext& context, const ConvLayer& layer, const Tiles& tiles, const PackedMatrices& weights,
-               const float* x, const ConvTarget& target) {
-  const int64_t v_size = kPositions * Tiles::PositionPitch(tiles.block, tiles.input_pitch);
-  const int64_t m_size = kPositions * Tiles::PositionPitch(tiles.block, tiles.output_pitch);
-  const int64_t panels = tiles.output_pitch / static_cast<int64_t>(Simd().nr);
-  ThreadScratch scratch(context, static_cast<std::size_t>(v_size + m_size));
-  const double cost = static_cast<double>(tiles.block * kPositions * tiles.output_pitch * layer.channels) / 25;
-  context.ParallelFor((tiles.total + tiles.block - 1) / tiles.block, cost, [&](int64_t begin, int64_t end) {
-    const ThreadScratch::Lease lease(scratch);
-    for (int64_t block = begin; block < end; ++block) {
-      const Step step = {layer,
-                         tiles,
-                         block * tiles.block,
-                         std::min(tiles.total, (block + 1) * tiles.block),
-                         lease.data(),
-                         lease.data() + v_size};
-      step.TransformInput(x, 0, layer.channels);
-      for (int64_t position = 0; position < kPositions; ++position) step.Multiply(weights, position, 0, panels);
-      step.TransformOutput(target, 0, layer.filters);
-    }
-  });
-}
-
-// Few tiles: every step of all of them on all threads.
-void RunSteps(RuntimeContext& context, const ConvLayer& layer, const Tiles& tiles, const PackedMatrices& weights,
-              const float* x, const ConvTarget& target) {
-  const auto nr = static_cast<int64_t>(Simd().nr);
-  const int64_t v_size = kPositions * Tiles::PositionPitch(tiles.total, tiles.input_pitch);
-  const int64_t m_size = kPositions * Tiles::PositionPitch(tiles.total, tiles.output_pitch);
-  const int64_t panels = tiles.output_pitch / nr;
-  auto* buffer = Scratch<float>(context, v_size + m_size);
-  const Step step = {layer, tiles, 0, tiles.total, buffer, buffer + v_size};
-  const double transform_cost = static_cast<double>(tiles.total * nr * kPositions) / 4;
-  context.ParallelFor(tiles.input_pitch / nr, transform_cost, [&](int64_t begin, int64_t end) {
-    step.TransformInput(x, begin * nr, std::min(end * nr, layer.channels) - begin * nr);
-  });
-  // Columns of one position are cheap to tell apart, so that a unit is never more than what a thread waits for.
-  const double cost = static_cast<double>(tiles.total * nr * layer.channels) / 25;
-  context.ParallelFor(kPositions * panels, cost, [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end;) {
-      const int64_t panel = unit % panels, count = std::min(panels - panel, end - unit);
-      step.Multiply(weights, unit / panels, panel, panel + count);
-      unit += count;
-    }
-  });
-  context.ParallelFor(panels, transform_cost, [&](int64_t begin, int64_t end) {
-    step.TransformOutput(target, begin * nr, std::min(end * nr, layer.filters) - begin * nr);
-  });
-}
-
 }  // namespace
 
-bool SuitsWinograd(std::span<const int64_t> weights, const ValueType* output) {
-  if (weights.size() != 4 || weights[0] < 16 || weights[1] < 16 || weights[2] != 3 || weights[3] != 3) return false;
+void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights, const ValueType* output) {
+  const std::span<const int64_t> dims = weights.dims();
+  if (dims.size() != 4 || dims[0] < 16 || dims[1] < 16 || dims[2] != 3 || dims[3] != 3) return;
   const auto extents = output ? output->shape.extents() : std::nullopt;
-  return !extents || extents->size() != 4 ||
-         IsWorthIt(weights[1], weights[0], (*extents)[0], (*extents)[2], (*extents)[3]);
-}
-
-void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights) {
-  const auto transform = [this, data = weights.Data<float>(), filters = weights.dim(0), channels = weights.dim(1)] {
+  const bool known = extents && extents->size() == 4;
+  tile_ = known ? BestTile(dims[1], dims[0], (*extents)[0], (*extents)[2], (*extents)[3]) : 4;
+  if (tile_ == 0) return;
+  const auto transform = [this, data = weights.Data<float>(), filters = dims[0], channels = dims[1]] {
+    const int64_t positions = Positions(tile_), size = channels * filters;
     const conversions::OwnedBuffer buffer =
-        conversions::AllocateBuffer(static_cast<std::size_t>(kPositions * channels * filters) * sizeof(float));
+        conversions::AllocateBuffer(static_cast<std::size_t>(positions * size) * sizeof(float));
     auto* transformed = static_cast<float*>(buffer.data);
-    TransformWeights(data, filters, channels, transformed);
-    weights_.Pack({transformed, filters, 1}, channels * filters, kPositions, channels, filters);
+    TransformWeights(tile_, data, filters, channels, transformed);
+    weights_.Pack({transformed, filters, 1}, size, positions, channels, filters);
   };
   if (IsMapped(info, 1)) {
     weights_.PackLater(transform, info.budget());
@@ -240,16 +233,35 @@ void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights) {
 }
 
 bool WinogradConv::Takes(const ConvLayer& layer) const {
-  return !weights_.empty() &&
-         IsWorthIt(layer.channels, layer.filters, layer.batch, layer.window.output[0], layer.window.output[1]);
+  if (weights_.empty()) return false;
+  const int64_t best =
+      BestTile(layer.channels, layer.filters, layer.batch, layer.window.output[0], layer.window.output[1]);
+  return best == tile_ || (best == 4 && tile_ == 2);
 }
 
 void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const float* x,
                        const ConvTarget& target) const {
-  const Tiles tiles(layer);
-  const int threads = context.parallel().thread_count();
-  const bool few = threads > 1 && tiles.total < 3 * threads * tiles.block;
-  (few ? RunSteps : RunBlocks)(context, layer, tiles, weights_, x, target);
+  const Tiles tiles(layer, tile_, context.parallel().thread_count());
+  const int64_t positions = Positions(tile_), filters = tiles.group_panels * Nr();
+  const int64_t v_size = positions * Tiles::PositionPitch(tiles.block, tiles.input_pitch);
+  const int64_t m_size = positions * Tiles::PositionPitch(tiles.block, filters);
+  ThreadScratch scratch(context, static_cast<std::size_t>(v_size + m_size));
+  const double cost = static_cast<double>(tiles.block * positions * filters * layer.channels) / 25;
+  context.ParallelFor(tiles.blocks * tiles.groups, cost, [&](int64_t begin, int64_t end) {
+    const ThreadScratch::Lease lease(scratch);
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t block = unit / tiles.groups, group = unit % tiles.groups;
+      const Step step = {layer,
+                         tiles,
+                         block * tiles.block,
+                         std::min(tiles.total, (block + 1) * tiles.block),
+                         lease.data(),
+                         lease.data() + v_size};
+      if (unit == begin || group == 0) step.TransformInput(x);
+      step.Multiply(weights_, group);
+      step.TransformOutput(target, group);
+    }
+  });
 }
 
 }  // namespace light

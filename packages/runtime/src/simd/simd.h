@@ -75,8 +75,10 @@ struct DepthwiseArgs {
   bool relu;
 };
 
-/// Tiles of Winograd's convolution that lie side by side: 6 x 6 elements each of an input, 4 columns apart.
+/// Tiles of Winograd's convolution that lie side by side: (tile + 2) x (tile + 2) elements each of an input, `tile`
+/// columns apart. P = (tile + 2) * (tile + 2) numbers come of each.
 struct WinogradInput {
+  size_t tile;         ///< 2 or 4
   const float* x;      ///< the first channel: planes of [height, width]
   const float* x_end;  ///< the end of the memory that may be read
   ptrdiff_t plane;
@@ -86,20 +88,21 @@ struct WinogradInput {
   ptrdiff_t column;
   size_t channels;
   size_t tiles;
-  float* v;           ///< element (p, tile, channel), p < 36, at v[p * position_pitch + tile * tile_pitch + channel]
+  float* v;           ///< element (p, tile, channel), p < P, at v[p * position_pitch + tile * tile_pitch + channel]
   size_t tile_pitch;  ///< a multiple of SimdTable::nr, up to which channels are filled up
   size_t position_pitch;
 };
 
-/// Tiles side by side again: from 36 numbers each to 4 x 4 elements of an output.
+/// Tiles side by side again: from P numbers each to tile x tile elements of an output.
 struct WinogradOutput {
+  size_t tile;     ///< 2 or 4
   const float* m;  ///< element (p, tile, filter) at m[p * position_pitch + tile * tile_pitch + filter]
   size_t tile_pitch;
   size_t position_pitch;
   size_t tiles;
   size_t filters;
-  size_t rows;     ///< real ones: at most 4
-  size_t columns;  ///< real ones: at most 4 * tiles, and more than 4 * (tiles - 1)
+  size_t rows;     ///< real ones: at most `tile`
+  size_t columns;  ///< real ones: at most tile * tiles, and more than tile * (tiles - 1)
   float* y;        ///< the first element of the first tile
   ptrdiff_t plane;
   ptrdiff_t width;
