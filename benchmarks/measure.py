@@ -1,90 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Take one measurement in a fresh process: measure.py MODULE BENCHMARK THREADS; prints one number.
+"""Take one measurement of a runtime in a fresh process: measure.py MODULE BENCHMARK THREADS; prints one number.
 
-It is in microseconds, or, for memory, in MiB.
-
-Every number is the lower quartile of many repetitions: on a shared machine the slow ones measure the neighbours.
+It is in microseconds, or, for memory and files, in MiB. MODULE is imported here: `onnxruntime` or the host, which has
+the same interface. A benchmark that is none of those below is a model whose run is measured.
 """
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
-import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-FOLDER = Path(os.environ["BENCHMARK_MODELS"])
-CPU = "CPUExecutionProvider"
+from timing import load_feeds, once, repeat, run_time, session
 
-
-def lower_quartile(samples: list[float]) -> float:
-    return sorted(samples)[len(samples) // 4]
+MIB = 2**20
 
 
-def repeat(call: Callable[[], object], seconds: float = 0.6, at_least: int = 15) -> float:
-    """Return the lower quartile of the duration of `call`, in microseconds."""
-    call()
-    samples: list[float] = []
-    end = time.perf_counter() + seconds
-    gc.disable()
-    while len(samples) < at_least or time.perf_counter() < end:
-        start = time.perf_counter_ns()
-        call()
-        samples.append((time.perf_counter_ns() - start) / 1000)
-    gc.enable()
-    return lower_quartile(samples)
-
-
-def options(ort: ModuleType, threads: int) -> Any:
-    settings = ort.SessionOptions()
-    settings.intra_op_num_threads = threads
-    settings.log_severity_level = 3
-    if ort.__name__ != "onnxruntime":
-        settings.reference_fallback = False
-    return settings
-
-
-def session(ort: ModuleType, name: str, threads: int, library: str | None = None, settings: Any = None) -> Any:
-    settings = settings or options(ort, threads)
-    if library is not None:
-        settings.register_custom_ops_library(library)
-    return ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings, providers=[CPU])
-
-
-def load_feeds(name: str) -> dict[str, Any]:
-    import numpy as np
-
-    with np.load(FOLDER / f"{name}.npz") as arrays:
-        return dict(arrays)
-
-
-def import_time(module: str) -> float:
-    start = time.perf_counter_ns()
-    importlib.import_module(module)
-    return (time.perf_counter_ns() - start) / 1000
-
-
-def import_and_run(module: str) -> float:
+def import_and_run(module: str) -> None:
     """From nothing to the first result of a tiny model: what a short script waits for."""
-    start = time.perf_counter_ns()
     session(importlib.import_module(module), "relu_1", 1).run(None, load_feeds("relu_1"))
-    return (time.perf_counter_ns() - start) / 1000
-
-
-def first_session(ort: ModuleType) -> float:
-    start = time.perf_counter_ns()
-    session(ort, "relu_1", 1)
-    return (time.perf_counter_ns() - start) / 1000
 
 
 def resident() -> float:
     """Return how much memory this process has, in MiB."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
+
+
+def memory_after_import(ort: ModuleType) -> float:
+    return resident()
+
+
+def memory_after_session(ort: ModuleType) -> float:
+    """All memory of a process that has run a tiny session once."""
+    live = session(ort, "relu_1", 1)
+    live.run(None, load_feeds("relu_1"))
+    return resident()
+
+
+def peak_of_run(ort: ModuleType, name: str) -> float:
+    """How much more memory than before a first run has at its worst moment."""
+    live, inputs = session(ort, name, 1), load_feeds(name)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = resident()
+    live.run(None, inputs)
+    status = Path("/proc/self/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(peak.split()[1]) / 1024 - before
 
 
 def external_memory(ort: ModuleType) -> float:
@@ -96,132 +61,71 @@ def external_memory(ort: ModuleType) -> float:
     return grown
 
 
-def external_session(ort: ModuleType) -> float:
-    start = time.perf_counter_ns()
-    session(ort, "external_1gib", 1)
-    return (time.perf_counter_ns() - start) / 1000
-
-
-def run_time(ort: ModuleType, name: str, threads: int, library: str | None = None, *, alone: bool = False) -> float:
-    """How long a run takes; `alone`: every node is a step of its own."""
-    settings = options(ort, threads)
-    if alone:
-        settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    live = session(ort, name, threads, library, settings)
-    inputs = load_feeds(name)
-    return repeat(lambda: live.run(None, inputs))
-
-
 def custom_op_node(ort: ModuleType) -> float:
-    """What one more custom-op node costs, from chains of 1 and of 1000 nodes; in microseconds."""
+    """What one more custom-op node costs, from chains of 1 and of 1000 nodes."""
     library = os.environ["BENCHMARK_LIBRARY"]
     return (run_time(ort, "scale_1000", 1, library) - run_time(ort, "scale_1", 1, library)) / 999
 
 
-def dispatch(ort: ModuleType, elements: int) -> float:
-    """What one more node costs whose library hardly does anything, from chains of 1 and of 1000 nodes."""
-    library = os.environ["BENCHMARK_LEAN_LIBRARY"]
-    long, short = (run_time(ort, f"add_two_{length}_of_{elements}", 1, library) for length in (1000, 1))
-    return (long - short) / 999
+def native_node(ort: ModuleType, length: int, *, alone: bool = True) -> float:
+    """What one more node of a chain of `length` costs; `alone`: that runs by itself."""
+    times = [run_time(ort, f"relu_{nodes}", 1, alone=alone) for nodes in (length, 1)]
+    return (times[0] - times[1]) / (length - 1)
 
 
-def session_on_library(
-    ort: ModuleType, name: str, library: str, entries: dict[str, str] | None = None, *, expected: str = "all"
-) -> Any:
-    """Return a session with the execution provider of a library, which must have ``all``, ``some`` or ``none``."""
-    if not any(device.ep_name != CPU for device in ort.get_ep_devices()):
-        ort.register_execution_provider_library("measured", library)  # ggml looks its options up by it
-    settings = options(ort, 1)
-    settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # both give it the model's own nodes
-    settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    devices = [device for device in ort.get_ep_devices() if device.ep_name != CPU][:1]
-    settings.add_provider_for_devices(devices, entries or {})
-    if ort.__name__ != "onnxruntime":
-        settings.broken_groups = "drop"  # as ONNX Runtime does
-    live = ort.InferenceSession(str(FOLDER / f"{name}.onnx"), settings)
-    if ort.__name__ == "onnxruntime":
-        owners = {graph.ep_name for graph in live.get_provider_graph_assignment_info()}
-    else:
-        owners = {row.provider for row in live.node_assignments()}
-    others = owners - {CPU}
-    taken = "none" if not others else "all" if others == owners else "some"
-    if taken != expected and (taken, expected) != ("all", "some"):
-        raise RuntimeError(f"{name}: expected {expected} of the nodes on the library, got {taken}, {owners}")
-    return live
+def session_node(ort: ModuleType, length: int) -> float:
+    """What a session of `length` nodes takes to make, per node."""
+    return repeat(lambda: session(ort, f"relu_{length}", 1)) / length
 
 
-def ep_dispatch(ort: ModuleType, elements: int, library: str) -> float:
-    """What one more node costs that an execution provider runs, from chains of 1 and of 1000 nodes."""
-    times = []
-    for length in (1000, 1):
-        name = f"relu_{length}_of_{elements}"
-        live, inputs = session_on_library(ort, name, library), load_feeds(name)
-        times.append(repeat(lambda live=live, inputs=inputs: live.run(None, inputs)))
-    return (times[0] - times[1]) / 999
+def package_files(module: str) -> list[Path]:
+    from importlib.metadata import distribution
+
+    listed = distribution(module).files or []
+    return [Path(str(file.locate())) for file in listed if "__pycache__" not in file.parts and ".." not in file.parts]
 
 
-# Options of published libraries, so that both sides compute in the same precision.
-LIBRARY_OPTIONS = {
-    "ggml": {"weights": "f32", "partial": "1", "threads": "1"},
-    "openvino": {"load_config": '{"CPU":{"INFERENCE_PRECISION_HINT":"f32","INFERENCE_NUM_THREADS":"1"}}'},
+def installed_size(ort: ModuleType) -> float:
+    """All files of the package."""
+    return sum(file.stat().st_size for file in package_files(ort.__name__)) / MIB
+
+
+def wheel_size(ort: ModuleType) -> float:
+    """All files of the package, each compressed as in a wheel."""
+    return sum(len(zlib.compress(file.read_bytes())) for file in package_files(ort.__name__)) / MIB
+
+
+ALONE: dict[str, Callable[[ModuleType], float]] = {
+    "first_session": lambda ort: once(lambda: session(ort, "relu_1", 1)),
+    "next_session": lambda ort: repeat(lambda: session(ort, "relu_1", 1)),
+    "run_one_node": lambda ort: run_time(ort, "relu_1", 1),
+    "custom_op_node": custom_op_node,
+    "fused_node": lambda ort: native_node(ort, 1000, alone=False),
+    "memory_import": memory_after_import,
+    "memory_session": memory_after_session,
+    "external_session": lambda ort: once(lambda: session(ort, "external_1gib", 1)),
+    "external_memory": external_memory,
+    "wheel_size": wheel_size,
+    "installed_size": installed_size,
 }
-
-
-def partition(ort: ModuleType, what: str) -> float:
-    """What a compiled group costs: one more in a chain, a session of 1000, or a model on a published library."""
-    lean = os.environ["BENCHMARK_COMPILE_LIBRARY"]
-    if what == "session":
-        return repeat(lambda: session_on_library(ort, "relu_1000", lean))
-    if what.isdigit():
-        return ep_dispatch(ort, int(what), lean)
-    library, model = what.split("_", 1)
-    path = os.environ[f"BENCHMARK_{library.upper()}"]
-    expected = "none" if what in os.environ["BENCHMARK_NOT_TAKEN"].split() else "some"
-    live = session_on_library(ort, model, path, LIBRARY_OPTIONS[library], expected=expected)
-    inputs = load_feeds(model)
-    return repeat(lambda: live.run(None, inputs), seconds=2)
-
-
-def native_node(ort: ModuleType) -> float:
-    """What one more native node costs that runs by itself."""
-    return (run_time(ort, "relu_1000", 1, alone=True) - run_time(ort, "relu_1", 1, alone=True)) / 999
-
-
-def fused_node(ort: ModuleType) -> float:
-    """What one more node of an elementwise chain costs."""
-    return (run_time(ort, "relu_1000", 1) - run_time(ort, "relu_1", 1)) / 999
+PREFIXES: dict[str, Callable[[ModuleType, str], float]] = {
+    "native_node_": lambda ort, length: native_node(ort, int(length)),
+    "session_node_": lambda ort, length: session_node(ort, int(length)),
+    "peak_": peak_of_run,
+}
 
 
 def take(module: str, benchmark: str, threads: int) -> float:
     if benchmark == "import":
-        return import_time(module)
+        return once(lambda: importlib.import_module(module))
     if benchmark == "import_and_first_run":
-        return import_and_run(module)
+        return once(lambda: import_and_run(module))
     ort = importlib.import_module(module)
-    if benchmark == "first_session":
-        return first_session(ort)
-    if benchmark == "next_session":
-        return repeat(lambda: session(ort, "relu_1", 1))
-    if benchmark == "session_1000_nodes":
-        return repeat(lambda: session(ort, "relu_1000", 1))
-    if benchmark == "run_one_node":
-        return run_time(ort, "relu_1", 1)
-    if benchmark == "custom_op_node":
-        return custom_op_node(ort)
-    if benchmark.startswith("ep_dispatch_"):
-        return ep_dispatch(ort, int(benchmark.removeprefix("ep_dispatch_")), os.environ["BENCHMARK_EP_LIBRARY"])
-    if benchmark.startswith("partition_"):
-        return partition(ort, benchmark.removeprefix("partition_"))
-    if benchmark.startswith("dispatch_"):
-        return dispatch(ort, int(benchmark.removeprefix("dispatch_")))
-    if benchmark == "native_node":
-        return native_node(ort)
-    if benchmark == "fused_node":
-        return fused_node(ort)
-    if benchmark == "external_session":
-        return external_session(ort)
-    if benchmark == "external_memory":
-        return external_memory(ort)
+    if benchmark in ALONE:
+        return ALONE[benchmark](ort)
+    for prefix, measure in PREFIXES.items():
+        if benchmark.startswith(prefix):
+            return measure(ort, benchmark.removeprefix(prefix))
     return run_time(ort, benchmark, threads)
 
 

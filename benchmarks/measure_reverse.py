@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 import onnxruntime
-from measure import CPU, FOLDER, load_feeds, options, repeat
+from timing import CPU, load_feeds, model_file, options, repeat
 
 
 def session(who: str, model: str, threads: int) -> Any:
@@ -26,7 +26,7 @@ def session(who: str, model: str, threads: int) -> Any:
             onnxruntime.register_execution_provider_library("measured", library)
         devices = [device for device in onnxruntime.get_ep_devices() if device.ep_name != CPU][:1]
         settings.add_provider_for_devices(devices, {} if who == "sample" else {"mode": who, "threads": str(threads)})
-    live = onnxruntime.InferenceSession(str(FOLDER / f"{model}.onnx"), settings)
+    live = onnxruntime.InferenceSession(model_file(model), settings)
     owners = {graph.ep_name for graph in live.get_provider_graph_assignment_info()}
     if len(owners) != 1 or (CPU in owners) != (who == "cpu"):
         raise RuntimeError(f"{model}: expected all nodes on one provider, got {owners}")
@@ -35,7 +35,7 @@ def session(who: str, model: str, threads: int) -> Any:
 
 def run_time(who: str, model: str, threads: int) -> float:
     live, inputs = session(who, model, threads), load_feeds(model)
-    return repeat(lambda: live.run(None, inputs), seconds=2)
+    return repeat(lambda: live.run(None, inputs), seconds=1)
 
 
 def take(who: str, benchmark: str, threads: int) -> float:

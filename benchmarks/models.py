@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -79,25 +78,6 @@ def mlp(batch: int) -> onnx.ModelProto:
         if not last:
             value = writer.node("Relu", [value], f"r{i}")
     return writer.model({"x": [batch, sizes[0]]}, {"y": [batch, sizes[-1]]})
-
-
-def conv(
-    channels: int, filters: int, size: int, kernel: int, stride: int = 1, pad: int = 0, group: int = 1
-) -> onnx.ModelProto:
-    """Return one convolution with bias over a square image."""
-    writer = GraphWriter()
-    weights = writer.weight("w", filters, channels // group, kernel, kernel)
-    writer.node(
-        "Conv",
-        ["x", weights, writer.weight("b", filters)],
-        "y",
-        kernel_shape=[kernel, kernel],
-        strides=[stride, stride],
-        pads=[pad] * 4,
-        group=group,
-    )
-    extent = (size + 2 * pad - kernel) // stride + 1
-    return writer.model({"x": [1, channels, size, size]}, {"y": [1, filters, extent, extent]})
 
 
 def cnn() -> onnx.ModelProto:
@@ -190,24 +170,7 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "cnn": cnn,
     "transformer": transformer,
     "elementwise_tree": elementwise_tree,
-    "conv3x3": lambda: conv(64, 64, 56, 3, pad=1),
-    "conv1x1": lambda: conv(256, 256, 14, 1),
-    "conv_depthwise": lambda: conv(128, 128, 28, 3, pad=1, group=128),
-    "conv7x7s2": lambda: conv(3, 64, 224, 7, stride=2, pad=3),
 }
-
-
-def write_external(folder: Path, size: int = 16384) -> None:
-    """Write `external_1gib`: a product whose [size, size] weights lie in a sparse file, which takes no room."""
-    with (folder / "external_1gib.bin").open("wb") as file:
-        file.truncate(4 * size * size)
-    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size, size], data_location=TensorProto.EXTERNAL)
-    weights.external_data.add(key="location", value="external_1gib.bin")
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name in "xy")
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "external", [x], [y], [weights])
-    opsets = [helper.make_opsetid("", OPSET)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
-    (folder / "external_1gib.onnx").write_bytes(model.SerializeToString())
 
 
 def feeds(model: onnx.ModelProto) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a model and prints its graph as JSON, or the error that it gives, for tests that compare with the onnx package.
 // `light_dump -` reads a stream of length-prefixed (4 bytes, little-endian) models and answers one line for each.
-// `light_dump --schemas` prints every operator schema, one a line.
+// `light_dump --schemas` prints every operator schema, one a line, and `light_dump --kernels` every native kernel.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +11,7 @@
 
 #include "light/error.h"
 #include "light/graph_builder.h"
+#include "light/kernel_registry.h"
 #include "light/model_reader.h"
 
 namespace {
@@ -142,6 +143,16 @@ std::string PrintSchema(const light::OperatorSchema& schema) {
          ", \"attributes\": " + Join(schema.attributes, attribute) + "}";
 }
 
+std::string PrintKernel(const light::KernelRegistration& kernel) {
+  const auto constraint = [](const light::TypeConstraint& one) {
+    return '[' + Quote(one.parameter) + ", " + Quote(one.allowed.ToString()) + ']';
+  };
+  return "{\"domain\": " + Quote(kernel.domain) + ", \"name\": " + Quote(kernel.op_type) +
+         ", \"since\": " + std::to_string(kernel.since) + ", \"until\": " + std::to_string(kernel.until) +
+         ", \"may_decline\": " + (kernel.declines != nullptr ? "true" : "false") +
+         ", \"constraints\": " + Join(kernel.constraints, constraint) + "}";
+}
+
 std::string PrintGraph(const light::Graph& graph);
 
 std::string PrintNode(const light::Graph& graph, const light::Node& node) {
@@ -212,8 +223,14 @@ int main(int argc, char** argv) {
     for (const light::OperatorSchema* schema : light::OnnxSchemas().All()) std::puts(PrintSchema(*schema).c_str());
     return 0;
   }
+  if (argc == 2 && std::string(argv[1]) == "--kernels") {
+    for (const light::KernelEntry* kernel : light::NativeKernels().All()) {
+      std::puts(PrintKernel(kernel->registration).c_str());
+    }
+    return 0;
+  }
   if (argc != 2) {
-    std::fprintf(stderr, "usage: light_dump MODEL | - | --schemas\n");
+    std::fprintf(stderr, "usage: light_dump MODEL | - | --schemas | --kernels\n");
     return 2;
   }
   const std::string line = Answer([&] { return light::ReadModelFile(argv[1]); });
