@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the operators says what the registry of kernels says."""
+"""The pages of the operators and of their errors say what the registry of kernels and the tests say."""
 
 from __future__ import annotations
 
+from types import ModuleType
+
+import error_bounds_page
 import onnx
 import operators_page
 import pytest
 
 
-def test_page_is_what_would_be_written() -> None:
-    for path, text in operators_page.pages().items():
+@pytest.mark.parametrize("generator", [operators_page, error_bounds_page])
+def test_page_is_what_would_be_written(generator: ModuleType) -> None:
+    for path, text in generator.pages().items():
         assert path.read_text(encoding="utf-8") == text, "run ./dev support-matrix"
 
 
