@@ -181,7 +181,7 @@ def convolution(x: Any, w: Any, kernel: int, stride: int, pad: int, group: int =
     """Return a convolution with bias; the one that Winograd's transform takes may have a bound of its own."""
     attributes = {"strides": [stride] * 2, "pads": [pad] * 4, "group": group, "kernel_shape": [kernel] * 2}
     exact = partial(conv, strides=[stride] * 2, pads=[pad] * 4, group=group)
-    bound = "Conv, Winograd" if variant == "Winograd" else ""
+    bound = "Conv, Winograd" if variant.startswith("Winograd") else ""
     variant = variant or f"{kernel}x{kernel}/{stride} of {group}"
     return Case("Conv", 22, shaped(x, w, (w[0],)), exact, attributes, variant, bound, constants=(1, 2))
 
@@ -226,3 +226,4 @@ def cases() -> Iterator[Case]:
     yield convolution((1, 3, 30, 30), (16, 3, 7, 7), 7, 2, 3)
     yield convolution((1, 32, 20, 20), (32, 32, 3, 3), 3, 1, 1, variant="without Winograd")
     yield convolution((1, 32, 20, 20), (32, 32, 3, 3), 3, 1, 1, variant="Winograd")
+    yield convolution((1, 128, 7, 7), (128, 128, 3, 3), 3, 1, 1, variant="Winograd, few tiles")
