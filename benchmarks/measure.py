@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Take one measurement of a runtime in a fresh process: measure.py MODULE BENCHMARK THREADS; prints one number.
 
-It is in microseconds, or, for memory and files, in MiB. MODULE is imported here: `onnxruntime` or the host, which has
+It is in microseconds, for memory in MiB, for files in MB. MODULE is imported here: `onnxruntime` or the host, which has
 the same interface. A benchmark that is none of those below is a model whose run is measured.
 """
 
@@ -17,7 +17,7 @@ from types import ModuleType
 
 from timing import load_feeds, once, repeat, run_time, session
 
-MIB = 2**20
+MIB, MB = 2**20, 1e6
 
 
 def import_and_run(module: str) -> None:
@@ -87,12 +87,12 @@ def package_files(module: str) -> list[Path]:
 
 def installed_size(ort: ModuleType) -> float:
     """All files of the package."""
-    return sum(file.stat().st_size for file in package_files(ort.__name__)) / MIB
+    return sum(file.stat().st_size for file in package_files(ort.__name__)) / MB
 
 
 def wheel_size(ort: ModuleType) -> float:
     """All files of the package, each compressed as in a wheel."""
-    return sum(len(zlib.compress(file.read_bytes())) for file in package_files(ort.__name__)) / MIB
+    return sum(len(zlib.compress(file.read_bytes())) for file in package_files(ort.__name__)) / MB
 
 
 ALONE: dict[str, Callable[[ModuleType], float]] = {

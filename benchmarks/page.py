@@ -43,7 +43,7 @@ class Result:
 
 
 def magnitude(value: float, unit: str) -> str:
-    """Return a value with three digits and a unit of its size; `unit`: what it is in, us or MiB."""
+    """Return a value with three digits and a unit of its size; `unit`: what it is in, us, MiB or MB."""
     if unit == "us":
         scale, unit = next(
             ((scale, name) for scale, name in ((1e6, "s"), (1e3, "ms"), (1, "us")) if value >= scale), (1e-3, "ns")

@@ -105,8 +105,8 @@ def start_up() -> Iterator[Quantity]:
         ("memory_session", "memory of a process after a tiny session ran", 0.6),
     ):
         yield Quantity(name, START, label, name, wanted, unit="MiB")
-    for name, label in (("wheel_size", "wheel, compressed files"), ("installed_size", "wheel, installed")):
-        yield Quantity(name, START, label, name, unit="MiB", varies=False)
+    for name, label in (("wheel_size", "wheel, compressed (wanted: 3 MB)"), ("installed_size", "wheel, installed")):
+        yield Quantity(name, START, label, name, unit="MB", varies=False)
 
 
 def runs() -> Iterator[Quantity]:
