@@ -54,6 +54,15 @@ MATRICES = [
 ]
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 7, 12, 13, 25, 49, 96, 97, 98, 193])
+def test_matmul_does_not_depend_on_threads(run_node: Any, rng: Any, rows: int) -> None:
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, 900), (900, 67)))
+    alone, *others = (run_node("MatMul", [a, b], 13, constants=[1], threads=n)[0] for n in (1, 2, 3, 7))
+    np.testing.assert_allclose(alone, a.astype(np.float64) @ b.astype(np.float64), rtol=0, atol=2e-4)
+    for other in others:
+        assert other.tobytes() == alone.tobytes()
+
+
 @pytest.mark.parametrize("shapes", MATRICES, ids=str)
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("dtype", FLOATS)

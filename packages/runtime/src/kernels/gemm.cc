@@ -109,6 +109,7 @@ class Gemm final : public KernelBase {
     }
     const float* packed = packed_.empty() ? PackForRun(context, Right(b, k, n), 0, 1, k, n) : packed_.matrix(0);
     const MatrixView<float> left = Left(a, m, k);
+    const bool reversed = !packed_.empty() && packed_.WalkBack(m);
     RunProducts(context, 1, m, [&](int64_t) {
       return simd::GemmArgs{left.data,
                             left.row,
@@ -123,7 +124,8 @@ class Gemm final : public KernelBase {
                             nullptr,
                             c && !per_column,
                             epilogue.relu,
-                            epilogue.residual};
+                            epilogue.residual,
+                            reversed};
     });
   }
 

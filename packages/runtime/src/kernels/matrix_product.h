@@ -29,6 +29,14 @@ struct MatrixView {
 class PackedMatrices {
  public:
   bool empty() const noexcept { return later_ == nullptr && !buffer_.data && count_ == 0; }
+  /// True at every other call. Few rows walk through the matrix back and forth: what the caches still have of the walk
+  /// before is where the next one begins. A matrix larger than the cache would never be found in it otherwise.
+  bool WalkBack(int64_t rows) const noexcept {
+    if (rows > static_cast<int64_t>(Simd().mr)) return false;
+    const bool back = back_.load(std::memory_order_relaxed);
+    back_.store(!back, std::memory_order_relaxed);  // of runs at the same time, some may walk as others do
+    return back;
+  }
   /// Packs `count` matrices [k, n], `pitch` elements apart.
   void Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n);
   /// Lets `pack`, which calls Pack, run at the first use: a mapped file is not read before that.
@@ -73,6 +81,7 @@ class PackedMatrices {
   int64_t size_ = 0;
   MemoryBudget* budget_ = nullptr;  // set if packed later
   std::size_t charged_ = 0;
+  mutable std::atomic<bool> back_{false};
 };
 
 /// True if argument `i` is a constant that lies in a mapped file.

@@ -24,6 +24,7 @@ struct GemmArgs {
   bool accumulate;                  ///< add to what c holds
   bool relu;                        ///< after all else
   const float* residual = nullptr;  ///< lies as c does, or null; added behind the biases
+  bool reversed = false;            ///< take the panels from the last to the first
 };
 
 /// How a line of an input is laid out for windows that move over it: padded, and, if they move by more than one
