@@ -30,7 +30,7 @@ KERNELS = Side("our plugin, kernel mode", "measure_reverse.py", "kernel")
 SAMPLE = Side("a minimal plugin", "measure_reverse.py", "sample")
 PROVIDER = Side("ONNX Runtime's provider", "measure_reverse.py", "cpu")
 REFERENCE = Side("onnx.reference", "measure_peers.py", "onnx.reference")
-TRACT = Side("tract", "measure_peers.py", "tract")
+TRACT = Side("tract", "measure_peers.py", "tract")  # its Python interface runs on one thread
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,9 @@ def runs() -> Iterator[Quantity]:
 def peers() -> Iterator[Quantity]:
     for peer, prefix in ((REFERENCE, "reference"), (TRACT, "tract")):
         for name, (label, _) in WHOLE_MODELS.items():
-            # The Python interface of tract runs on one thread.
+            shown = f"{label}: {peer.title}" + (", which has one thread" if peer is TRACT else "")
             for threads in (1,) if peer is TRACT else (1, 2):
-                named = f"{prefix}_{name}_t{threads}"
-                yield Quantity(named, PEERS, f"{label}: {peer.title}", name, None, threads, (OURS, peer))
+                yield Quantity(f"{prefix}_{name}_t{threads}", PEERS, shown, name, None, threads, (OURS, peer))
 
 
 def growth() -> Iterator[Quantity]:

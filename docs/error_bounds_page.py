@@ -34,6 +34,9 @@ What is not a number or overflows is as IEEE 754 and ONNX's formula have it: NaN
 and comparisons choose the other branch), a result beyond the type is an infinity, denormals are computed with, and the
 sign of a zero that is a function of one or two numbers is that of the formula, but for {unsigned}.
 
+What squares its elements (`ReduceL2`, `LpNormalization`) loses in float64 those whose square underflows; the other
+types have a wider one to square in.
+
 `SessionOptions.winograd` switches Winograd's transform off, for the bound of the other convolutions.
 """
 HEADING = "| operators | ulp, float32 | ulp, float64 | more: epsilons of | ulp more in float16, bfloat16 |"

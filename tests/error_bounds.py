@@ -51,7 +51,7 @@ ROUNDED = Bound(0.501)  # once; the tests compare with extended precision, which
 
 # What the terms are measured in.
 SUM = "the root of n times the sum of the n magnitudes"
-PRODUCT = "the root of n times the sum of the magnitudes of the n products"
+PRODUCT = "the root of n times the sum of the magnitudes of the n products, and n times the least normal number"
 RESULT = "the root of n times the result"
 DIFFERENCES = "the magnitudes that a result is the sum of"
 GREATEST = "the greatest element"
@@ -121,7 +121,7 @@ BOUNDS: dict[str, Bound] = {
     "LRN": Bound(terms=2, what="the result"),
     "Normalizer": Bound(terms=2, what="the result"),
     # The normalized number is one of the type before it is scaled.
-    "RMSNormalization": Bound(terms=3, what="the result", half=1.5),
+    "RMSNormalization": Bound(1.5, terms=3, what="the result", half=1.5),
     "Softmax": Bound(terms=6, what=EXPONENT),
     "LogSoftmax": Bound(terms=3, what="one and the result"),
     "SoftmaxCrossEntropyLoss": Bound(terms=3, what="one and the result"),

@@ -21,7 +21,8 @@ class Case:
     """One node in all types of floats.
 
     The function `exact` gets the inputs, floats among them as extended precision, and returns the results: each an
-    array, or a pair of it and the magnitude of what it was summed from, which the bound may refer to.
+    array, or a pair of it and the magnitude of what it was summed from, which the bound may refer to. With an attribute
+    `takes_dtype` it also gets the type, last.
     """
 
     op_type: str
@@ -67,6 +68,11 @@ def epsilon(dtype: Any) -> Any:
 def largest(dtype: Any) -> Any:
     """Return the greatest number of a type."""
     return Exact(float(ml_dtypes.finfo(dtype).max))
+
+
+def least_normal(dtype: Any) -> Any:
+    """Return the least number of full precision of the type that a kernel computes in."""
+    return np.ldexp(Exact(1), -1022 if np.dtype(dtype) == np.float64 else -126)
 
 
 def near(rng: np.random.Generator, shape: Sequence[int], dtype: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from error_cases.case import FLOATS, Case, Exact, everywhere, f32, largest
+from error_cases.case import FLOATS, Case, Exact, everywhere, f32, largest, least_normal
 
 ONE, HALF, TWO = Exact(1), Exact(0.5), Exact(2)
 PI = Exact("3.14159265358979323846264338327950288")
@@ -60,11 +60,6 @@ def sigmoid(x: Any) -> Any:
 def softplus(x: Any) -> Any:
     """log(1 + e^x)."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
-
-
-def least_normal(dtype: Any) -> Any:
-    """Return the least number of full precision of the type that a kernel computes in."""
-    return np.ldexp(ONE, -1022 if np.dtype(dtype) == np.float64 else -126)
 
 
 def gated(gate: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from convolutions import convolve
 
-from error_cases.case import Case, Exact, f32, near
+from error_cases.case import Case, Exact, f32, least_normal, near
 
 Rng = np.random.Generator
 EPSILON = Exact(f32(1e-5))
@@ -44,7 +44,8 @@ def with_axes(shape: Any, axes: list[int], positive: bool = False, small: bool =
 def log_sum_exp(x: Any, axes: Any) -> Any:
     """The logarithm of a sum of powers."""
     most = x.max(tuple(axes), keepdims=True)
-    y = most + np.log(np.exp(x - most).sum(tuple(axes), keepdims=True))
+    base = np.where(np.isfinite(most), most, 0)
+    y = base + np.log(np.exp(x - base).sum(tuple(axes), keepdims=True))
     return y, root(x, axes) + np.abs(y)
 
 
@@ -163,8 +164,12 @@ def local_response(x: Any) -> Any:
     return y, np.abs(y)
 
 
-def product(a: Any, b: Any) -> Any:
-    return a @ b, (np.abs(a) @ np.abs(b)) * np.sqrt(Exact(a.shape[-1]))
+def product(a: Any, b: Any, dtype: Any) -> Any:
+    n = a.shape[-1]
+    return a @ b, (np.abs(a) @ np.abs(b)) * np.sqrt(Exact(n)) + n * least_normal(dtype)
+
+
+product.takes_dtype = True  # type: ignore[attr-defined]
 
 
 def gemm(a: Any, b: Any, c: Any) -> Any:
@@ -220,7 +225,7 @@ def cases() -> Iterator[Case]:
             variant = f"{list(a)} {list(b)}" + (", constant" if constants else "")
             yield Case("MatMul", 13, shaped(a, b), product, variant=variant, constants=constants)
     yield Case("Gemm", 13, shaped((17, 300), (40, 300), (40,)), gemm, {"alpha": 0.5, "beta": 2.0, "transB": 1})
-    yield Case("Einsum", 28, shaped((5, 6, 30), (30, 8)), lambda a, b: product(a, b), {"equation": "abk,kn->abn"})
+    yield Case("Einsum", 28, shaped((5, 6, 30), (30, 8)), product, {"equation": "abk,kn->abn"})
     yield convolution((1, 16, 12, 12), (24, 16, 1, 1), 1, 1, 0)
     yield convolution((2, 16, 12, 12), (16, 1, 3, 3), 3, 1, 1, group=16)
     yield convolution((1, 3, 30, 30), (16, 3, 7, 7), 7, 2, 3)
