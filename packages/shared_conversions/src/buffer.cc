@@ -11,6 +11,7 @@
 #include "conversions/checked_size.h"
 #include "conversions/out_of_memory.h"
 #include "conversions/shape.h"
+#include "spare_blocks.h"
 
 namespace conversions {
 namespace {
@@ -29,6 +30,25 @@ void AdviseHugePages(void* data, std::size_t bytes) {
 #endif
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kSpareBlock = std::numeric_limits<std::size_t>::max();  // it would not see who comes too late
+#else
+constexpr std::size_t kSpareBlock = std::size_t{1} << 20;
+#endif
+
+/// Never destroyed: buffers may be freed by static destructors of somebody else.
+SpareBlocks& Spare() {
+  static auto* blocks = new SpareBlocks;
+  return *blocks;
+}
+
+OwnedBuffer AllocateSpare(std::size_t bytes) {
+  SpareBlocks::Block block = Spare().Take(bytes);
+  if (block.data == nullptr) block = {AllocateBytes(bytes), bytes};
+  if (block.data == nullptr) throw OutOfMemory(bytes);
+  return {block.data, bytes, std::shared_ptr<void>(block.data, [block](void*) { Spare().Keep(block); })};
+}
+
 }  // namespace
 
 void* AllocateBytes(std::size_t bytes) noexcept {
@@ -43,6 +63,7 @@ void* AllocateBytes(std::size_t bytes) noexcept {
 
 OwnedBuffer AllocateBuffer(std::size_t bytes) {
   if (bytes == 0) return {};
+  if (bytes >= kSpareBlock) return AllocateSpare(bytes);
   void* const data = AllocateBytes(bytes);
   if (data == nullptr) throw OutOfMemory(bytes);
   return {data, bytes, std::shared_ptr<void>(data, std::free)};
