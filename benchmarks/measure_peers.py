@@ -41,7 +41,7 @@ def main(peer: str, name: str) -> str:
         run = PEERS[peer](name)
         run(inputs)
     except Exception as error:  # whatever it is, it belongs into the table
-        return f"UNSUPPORTED {' '.join(f'{type(error).__name__}: {error}'.split())}"
+        return f"UNSUPPORTED {type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}"
     return f"MEASURED {repeat(lambda: run(inputs))}"
 
 

@@ -77,6 +77,8 @@ def measure(side: Side, quantity: Quantity, env: dict[str, str]) -> float | str:
         env["OPENBLAS_NUM_THREADS"] = str(quantity.threads)
     command = [sys.executable, str(HERE / side.script), side.who, quantity.benchmark, str(quantity.threads)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode < 0 and side in (REFERENCE, TRACT):
+        return f"the process ended with signal {-done.returncode}"
     if done.returncode != 0:
         raise RuntimeError(f"{side.title} {quantity.name}: exit code {done.returncode}\n{done.stderr}")
     kind, value = done.stdout.strip().rsplit("\n", 1)[-1].split(" ", 1)
