@@ -63,11 +63,7 @@ class Dims {
   operator std::span<const int64_t>() const noexcept { return span(); }  // NOLINT: the same thing
 
   bool Equals(std::span<const int64_t> other) const noexcept {
-    if (other.size() != rank_) return false;
-    const int64_t* own = data();
-    for (std::size_t i = 0; i < rank_; ++i)  // not std::equal: it calls memcmp, for a few numbers
-      if (own[i] != other[i]) return false;
-    return true;
+    return other.size() == rank_ && std::equal(other.begin(), other.end(), data());
   }
 
  private:
