@@ -56,14 +56,17 @@ void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function
   std::vector<float> x = Uniform(20000, low, high);
   for (const float special :
        {0.f,    -0.f,   1.f,   -1.f, 1e-40f, -1e-40f, 1e-38f,  88.7f, 89.f,   -87.4f, -103.f, -110.f, 1e30f,
-        -1e30f, 0.625f, 0.92f, 4.f,  5.f,    1e-20f,  -1e-20f, 3e38f, -3e38f, kInf,   -kInf,  kNan})
+        -1e30f, 0.625f, 0.92f, 4.f,  5.f,    1e-20f,  -1e-20f, 3e38f, -3e38f, kInf,   -kInf,  kNan,
+        0.5f,   -0.5f,  2.5f,  -2.5f, 8388609.f, -4194304.5f, 499999.97f, -500001.f, 1e-45f, -1.3e-3f, -14.2f, -120.f})
     x.push_back(special);
   std::vector<float> y(x.size());
   function(x.data(), y.data(), x.size());
   double worst = 0;
   float where = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double error = UlpError(y[i], reference(x[i]));
+    const double want = reference(x[i]);
+    const double error = UlpError(y[i], want);
+    if (want == 0 && y[i] == 0) CheckThat(std::signbit(y[i]) == std::signbit(want), name + ": the sign of a zero");
     if (error > worst) {
       worst = error;
       where = x[i];
@@ -83,6 +86,211 @@ void TestUnary(const SimdTable& level, const std::string& name, UnaryFn function
     function(in.data(), in.data(), n);
     CHECK(n == 0 || std::memcmp(in.data(), y.data(), 4 * n) == 0);
   }
+}
+
+double SoftplusOf(double x) { return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+void TestTrigonometry(const SimdTable& level) {
+  // The worst errors over every 61st float, on any level: sin 1.585, cos 1.560, tan 2.473, asin 2.341, acos 1.116,
+  // atan 1.496; the others are rounded from float64.
+  const auto sin = [](double x) { return std::sin(x); };
+  const auto cos = [](double x) { return std::cos(x); };
+  const auto tan = [](double x) { return std::tan(x); };
+  // Near 0, over some turns, up to where the C library takes over, and beyond.
+  for (const float range : {1.f, 30.f, 500000.f, 2e6f, 3e38f}) {
+    TestUnary(level, "sin", level.sin, sin, -range, range, 1.65);
+    TestUnary(level, "cos", level.cos, cos, -range, range, 1.65);
+    TestUnary(level, "tan", level.tan, tan, -range, range, 2.6);
+  }
+  TestUnary(level, "asin", level.asin, [](double x) { return std::asin(x); }, -1, 1, 2.4);
+  TestUnary(level, "acos", level.acos, [](double x) { return std::acos(x); }, -1, 1, 1.2);
+  for (const float range : {2.f, 1000.f})
+    TestUnary(level, "atan", level.atan, [](double x) { return std::atan(x); }, -range, range, 1.6);
+  for (const float range : {1e-3f, 2.f, 95.f}) {
+    TestUnary(level, "sinh", level.sinh, [](double x) { return std::sinh(x); }, -range, range, 0.501);
+    TestUnary(level, "cosh", level.cosh, [](double x) { return std::cosh(x); }, -range, range, 0.501);
+    TestUnary(level, "asinh", level.asinh, [](double x) { return std::asinh(x); }, -range, range, 0.501);
+    TestUnary(level, "acosh", level.acosh, [](double x) { return std::acosh(x); }, 0.9f, 1 + range, 0.501);
+  }
+  for (const float range : {1e-3f, 1.1f})
+    TestUnary(level, "atanh", level.atanh, [](double x) { return std::atanh(x); }, -range, range, 0.501);
+}
+
+void TestActivations(const SimdTable& level) {
+  // The worst errors over every 61st float, on any level: gelu 5.5, mish 3.2, softplus 2.3, softsign 1.5.
+  const auto gelu = [](double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0)); };
+  const auto mish = [](double x) { return x * std::tanh(SoftplusOf(x)); };
+  for (const float range : {1.f, 15.f, 110.f}) {
+    TestUnary(level, "gelu", level.gelu, gelu, -range, range, 6);
+    TestUnary(level, "mish", level.mish, mish, -range, range, 3.5);
+    TestUnary(level, "softplus", level.softplus, SoftplusOf, -range, range, 2.5);
+    TestUnary(level, "softsign", level.softsign, [](double x) { return x / (1 + std::abs(x)); }, -range, range, 1.6);
+  }
+  TestUnary(level, "reciprocal", level.reciprocal, [](double x) { return 1 / x; }, -9, 9, 0.5);
+  const auto sign = [](double x) { return std::isnan(x) ? x : double((x > 0) - (x < 0)); };
+  TestUnary(level, "sign", level.sign, sign, -2, 2, 0);
+  for (const float range : {3.f, 1e4f, 2e7f}) {
+    TestUnary(level, "round", level.round, [](double x) { return std::nearbyint(x); }, -range, range, 0);
+    TestUnary(level, "floor", level.floor, [](double x) { return std::floor(x); }, -range, range, 0);
+    TestUnary(level, "ceil", level.ceil, [](double x) { return std::ceil(x); }, -range, range, 0);
+  }
+  static const SimdTable* table;  // what a plain function can reach
+  table = &level;
+  const auto elu = [](const float* x, float* y, std::size_t n) { table->elu(x, 1, 0.5f, 1, y, n); };
+  const auto selu = [](const float* x, float* y, std::size_t n) { table->elu(x, 1, 1.5f, 1.25f, y, n); };
+  const auto celu = [](const float* x, float* y, std::size_t n) { table->elu(x, 2, 2, 1, y, n); };
+  for (const float range : {1e-3f, 2.f, 110.f}) {
+    TestUnary(level, "elu", elu, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }, -range, range, 2);
+    TestUnary(level, "selu", selu, [](double x) { return 1.25 * (x < 0 ? 1.5 * std::expm1(x) : x); }, -range, range, 3);
+    TestUnary(level, "celu", celu, [](double x) { return x < 0 ? 2 * std::expm1(x / 2) : x; }, -range, range, 2);
+  }
+  const auto shrink = [](const float* x, float* y, std::size_t n) { table->shrink(x, 0.25f, 1.5f, y, n); };
+  const auto shrunk = [](double x) { return x < -1.5 ? x + 0.25 : x > 1.5 ? x - 0.25 : 0; };
+  TestUnary(level, "shrink", shrink, shrunk, -4, 4, 0.5);
+  const auto threshold = [](const float* x, float* y, std::size_t n) {
+    const float least = 0.75f;
+    table->threshold_scalar(x, &least, y, n);
+  };
+  TestUnary(level, "threshold", threshold, [](double x) { return x > 0.75 ? x : 0; }, -4, 4, 0);
+}
+
+void TestHalf(const SimdTable& level) {
+  std::vector<std::uint16_t> all(65536), back(65537);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
+  std::vector<float> wide(65536);
+  level.from_half(all.data(), wide.data(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const int exponent = static_cast<int>(i >> 10 & 31), digits = static_cast<int>(i & 1023);
+    if (exponent == 31 && digits > 0) {
+      CHECK(std::isnan(wide[i]));
+      continue;
+    }
+    const double magnitude = exponent == 31  ? kInf
+                             : exponent == 0 ? std::ldexp(digits, -24)
+                                             : std::ldexp(1024 + digits, exponent - 25);
+    CHECK(wide[i] == (i & 0x8000 ? -magnitude : magnitude) && std::signbit(wide[i]) == (i >= 0x8000));
+  }
+  // Every number that lies between two of them, and those next to it; tails of every length.
+  std::vector<float> x;
+  for (std::size_t i = 0; i < 0x7c00; ++i) {
+    const float middle = i == 0x7bff ? 65520.f : (wide[i] + wide[i + 1]) / 2;
+    for (const float value : {middle, std::nextafter(middle, 0.f), std::nextafter(middle, kInf), wide[i]}) {
+      x.push_back(value);
+      x.push_back(-value);
+    }
+  }
+  for (const float value : {kInf, -kInf, kNan, 1e30f, -1e30f, 1e-30f, 1e-45f, 65519.996f}) x.push_back(value);
+  for (const std::size_t cut : {0, 1, 3, 7}) {
+    back.assign(x.size() + 1, 0x1234);
+    const std::size_t n = x.size() - cut;
+    level.to_half(x.data(), back.data(), n);
+    CHECK(back[n] == 0x1234);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (std::isnan(x[i])) {
+        CHECK((back[i] & 0x7c00) == 0x7c00 && (back[i] & 0x3ff) != 0);
+        continue;
+      }
+      const double place = std::ldexp(1.0, std::clamp(std::ilogb(x[i] == 0 ? 1e-30f : x[i]), -14, 200) - 10);
+      const double rounded = std::nearbyint(x[i] / place) * place;
+      const float want = static_cast<float>(std::abs(rounded) > 65504 ? std::copysign(kInf, rounded) : rounded);
+      CHECK(wide[back[i]] == want && std::signbit(wide[back[i]]) == std::signbit(x[i]));
+    }
+  }
+}
+
+double Saturated(double x, double low, double high) { return std::isnan(x) ? 0 : std::clamp(std::trunc(x), low, high); }
+
+void TestQuantized(const SimdTable& level) {
+  std::vector<float> x = Uniform(300, -400, 400);
+  for (const float special : {0.f,    -0.f,   0.5f,   -0.5f,  1.5f,  2.5f,          -127.5f,       127.5f,
+                              255.4f, 255.9f, -128.9f, -129.f, 1e10f, -1e10f,        2147483520.f,  2147483648.f,
+                              -3e9f,  kInf,   -kInf,   kNan,   1e-40f, -2147483648.f, 8388607.5f})
+    x.push_back(special);
+  std::vector<std::int32_t> whole(x.size()), sums(x.size());
+  std::vector<double> factors(x.size());
+  std::vector<std::uint8_t> bytes(x.size() + 1);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sums[i] = static_cast<std::int32_t>(i * i * 977) - 5000000;
+    factors[i] = 1e-5 * static_cast<double>(i + 1);
+  }
+  sums[3] = INT32_MIN;
+  sums[4] = INT32_MAX;
+  for (std::size_t cut = 0; cut < 20; ++cut) {
+    const std::size_t n = x.size() - cut;
+    std::fill(whole.begin(), whole.end(), -7);
+    level.to_int32(x.data(), whole.data(), n);
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(whole[i] == (i < n ? Saturated(x[i], INT32_MIN, INT32_MAX) : -7));
+    for (const bool is_signed : {false, true}) {
+      const int low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
+      const auto at = [&](std::size_t i) { return is_signed ? static_cast<std::int8_t>(bytes[i]) : int{bytes[i]}; };
+      bytes.assign(x.size() + 1, 99);
+      level.to_bytes(x.data(), static_cast<float>(low), static_cast<float>(high), bytes.data(), n);
+      CHECK(bytes[n] == 99);
+      for (std::size_t i = 0; i < n; ++i) CHECK(at(i) == Saturated(x[i], low, high));
+      for (const int zero : {low, low + 100, high}) {
+        const light::simd::QuantizedRange range = {low, high, zero};
+        const auto rounded = [&](double value) {
+          return std::isnan(value) ? low : std::clamp(std::nearbyint(value) + zero, double(low), double(high));
+        };
+        bytes.assign(x.size() + 1, 99);
+        level.quantize(x.data(), 1.5f, &range, bytes.data(), n);
+        CHECK(bytes[n] == 99);
+        for (std::size_t i = 0; i < n; ++i) CHECK(at(i) == rounded(x[i] / 1.5f));
+        for (const bool one : {false, true}) {
+          bytes.assign(x.size() + 1, 99);
+          level.requantize(sums.data(), factors.data(), one, &range, bytes.data(), n);
+          CHECK(bytes[n] == 99);
+          for (std::size_t i = 0; i < n; ++i) CHECK(at(i) == rounded(sums[i] * factors[one ? 0 : i]));
+        }
+      }
+    }
+  }
+}
+
+void TestIntegerProduct(const SimdTable& level, light::simd::IntegerGemmFn gemm, std::size_t m, std::size_t n,
+                        std::size_t k, bool extreme) {
+  std::uniform_int_distribution<int> byte(0, 255);
+  const auto draw = [&] { return extreme ? byte(Random()) % 2 * 255 : byte(Random()); };
+  const std::size_t groups = (k + 3) / 4, panels = (n + level.nr - 1) / level.nr;
+  std::vector<std::int8_t> a(m * groups * 4, 0);
+  std::vector<std::uint8_t> b(panels * level.nr * groups * 4, 77);
+  std::vector<std::int32_t> row_zero(m), row_sum(m), column_zero(n), column_sum(n), c(m * n + 1, -7);
+  for (auto& zero : row_zero) zero = draw() - 128;
+  for (auto& zero : column_zero) zero = draw();
+  const auto b_at = [&](std::size_t i, std::size_t j) -> std::uint8_t& {
+    return b[((j / level.nr * groups + i / 4) * level.nr + j % level.nr) * 4 + i % 4];
+  };
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t p = 0; p < k; ++p) row_sum[i] += a[i * groups * 4 + p] = static_cast<std::int8_t>(draw() - 128);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t p = 0; p < k; ++p) column_sum[j] += (b_at(p, j) = static_cast<std::uint8_t>(draw())) - column_zero[j];
+  const light::simd::IntegerGemmArgs args = {a.data(),        b.data(),       c.data(),           n,
+                                             groups,          row_zero.data(), row_sum.data(), column_zero.data(),
+                                             column_sum.data()};
+  gemm(&args, 0, m / 2, 0, panels);
+  gemm(&args, m / 2, m, 0, panels / 2);
+  gemm(&args, m / 2, m, panels / 2, panels);
+  CHECK(c[m * n] == -7);
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      std::int64_t want = 0;
+      for (std::size_t p = 0; p < k; ++p)
+        want += static_cast<std::int64_t>(a[i * groups * 4 + p] - row_zero[i]) * (b_at(p, j) - column_zero[j]);
+      CheckThat(c[i * n + j] == want, std::string(level.name) + " integer product " + std::to_string(m) + "x" +
+                                          std::to_string(n) + "x" + std::to_string(k));
+    }
+}
+
+void TestIntegerProducts(const SimdTable& level) {
+  std::vector<light::simd::IntegerGemmFn> functions = {level.integer_gemm};
+#if defined(__x86_64__)
+  if (level.integer_gemm_vnni && __builtin_cpu_supports("avx512vnni")) functions.push_back(level.integer_gemm_vnni);
+#endif
+  for (const auto gemm : functions)
+    for (const bool extreme : {false, true})
+      for (std::size_t m : {std::size_t{1}, std::size_t{2}, level.mr - 1, level.mr, 2 * level.mr + 3})
+        for (std::size_t n : {std::size_t{1}, level.nr / 2, level.nr - 1, level.nr, 2 * level.nr + 3})
+          for (std::size_t k : {1, 2, 3, 4, 5, 64, 257}) TestIntegerProduct(level, gemm, m, n, k, extreme);
 }
 
 void TestBinary(const SimdTable& level) {
@@ -154,6 +362,14 @@ void TestRows(const SimdTable& level) {
       smallest = std::min<double>(smallest, x[i]);
     }
     CHECK(std::abs(level.reduce_sum(x.data(), n) - sum) <= 1e-6 * 9 * n);
+    double magnitudes = 0, squares = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      magnitudes += std::abs(static_cast<double>(x[i]));
+      squares += (x[i] - 0.1) * (x[i] - 0.1);
+    }
+    CHECK(std::abs(level.sum(x.data(), n) - sum) <= 1e-13 * magnitudes);
+    CHECK(std::abs(level.sum_of_magnitudes(x.data(), n) - magnitudes) <= 1e-13 * magnitudes);
+    CHECK(std::abs(level.sum_of_squares(x.data(), 0.1, n) - squares) <= 1e-13 * squares);
     CHECK(level.reduce_max(x.data(), n) == static_cast<float>(largest));
     CHECK(level.reduce_min(x.data(), n) == static_cast<float>(smallest));
     for (std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
@@ -281,8 +497,13 @@ void TestLevel(const SimdTable& level) {
   TestUnary(level, "relu", level.relu, [](double x) { return std::isnan(x) ? x : std::max(x, 0.0); }, -2, 2, 0);
   TestUnary(level, "neg", level.neg, [](double x) { return -x; }, -2, 2, 0);
   TestUnary(level, "abs", level.abs, [](double x) { return std::abs(x); }, -2, 2, 0);
+  TestTrigonometry(level);
+  TestActivations(level);
+  TestHalf(level);
+  TestQuantized(level);
   TestBinary(level);
   TestRows(level);
+  TestIntegerProducts(level);
   const std::size_t mr = level.mr, nr = level.nr;
   for (std::size_t m = 0; m <= 2 * mr + 1; ++m)
     for (const std::size_t n : {std::size_t{1}, nr - 1, nr, 2 * nr + 3})

@@ -11,8 +11,9 @@ namespace light {
 namespace {
 
 struct CeluOp {
-  static constexpr double kCost = 12;
+  static constexpr double kCost = 1;
   explicit CeluOp(const KernelInfo& info) : alpha(info.Float("alpha", 1)) {}
+  void MapFloats(const float* x, float* y, std::size_t n) const { Simd().elu(x, alpha, alpha, 1, y, n); }
   template <class T>
   T Apply(T x) const {
     const T a = static_cast<T>(alpha);
@@ -21,8 +22,9 @@ struct CeluOp {
   float alpha;
 };
 struct EluOp {
-  static constexpr double kCost = 12;
+  static constexpr double kCost = 1;
   explicit EluOp(const KernelInfo& info) : alpha(info.Float("alpha", 1)) {}
+  void MapFloats(const float* x, float* y, std::size_t n) const { Simd().elu(x, 1, alpha, 1, y, n); }
   template <class T>
   T Apply(T x) const {
     return x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x;
@@ -30,7 +32,8 @@ struct EluOp {
   float alpha;
 };
 struct GeluOp {
-  static constexpr double kCost = 15;
+  static constexpr auto kSimd = &simd::SimdTable::gelu;
+  static constexpr double kCost = 1;
   template <class T>
   static T Apply(T x) {
     // 1 + erf(z) is erfc(-z), which keeps its digits where the sum would cancel.
@@ -101,15 +104,17 @@ T Softplus(T x) {
   return (x > 0 ? x : T{0}) + std::log1p(std::exp(-std::abs(x)));
 }
 struct MishOp {
-  static constexpr double kCost = 40;
+  static constexpr auto kSimd = &simd::SimdTable::mish;
+  static constexpr double kCost = 1;
   template <class T>
   static T Apply(T x) {
     return x * std::tanh(Softplus(x));
   }
 };
 struct SeluOp {
-  static constexpr double kCost = 12;
+  static constexpr double kCost = 1;
   explicit SeluOp(const KernelInfo& info) : alpha(info.Float("alpha", 1.67326f)), gamma(info.Float("gamma", 1.0507f)) {}
+  void MapFloats(const float* x, float* y, std::size_t n) const { Simd().elu(x, 1, alpha, gamma, y, n); }
   template <class T>
   T Apply(T x) const {
     return static_cast<T>(gamma) * (x > 0 ? x : static_cast<T>(alpha) * std::expm1(x));
@@ -120,6 +125,7 @@ struct SeluOp {
 struct ShrinkOp {
   static constexpr double kCost = 0.5;
   explicit ShrinkOp(const KernelInfo& info) : bias(info.Float("bias", 0)), lambd(info.Float("lambd", 0.5f)) {}
+  void MapFloats(const float* x, float* y, std::size_t n) const { Simd().shrink(x, bias, lambd, y, n); }
   template <class T>
   T Apply(T x) const {
     if constexpr (std::is_integral_v<T>) {
@@ -139,13 +145,15 @@ struct ShrinkOp {
   float lambd;
 };
 struct SoftplusOp {
-  static constexpr double kCost = 20;
+  static constexpr auto kSimd = &simd::SimdTable::softplus;
+  static constexpr double kCost = 1;
   template <class T>
   static T Apply(T x) {
     return Softplus(x);
   }
 };
 struct SoftsignOp {
+  static constexpr auto kSimd = &simd::SimdTable::softsign;
   static constexpr double kCost = 0.5;
   template <class T>
   static T Apply(T x) {
@@ -170,6 +178,7 @@ struct SwishOp {
 struct ThresholdedReluOp {
   static constexpr double kCost = 0.5;
   explicit ThresholdedReluOp(const KernelInfo& info) : alpha(info.Float("alpha", 1)) {}
+  void MapFloats(const float* x, float* y, std::size_t n) const { Simd().threshold_scalar(x, &alpha, y, n); }
   template <class T>
   T Apply(T x) const {
     return x > static_cast<T>(alpha) ? x : T{0};

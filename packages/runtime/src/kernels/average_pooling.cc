@@ -6,6 +6,7 @@
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/scratch.h"
+#include "kernels/simd_dispatch.h"
 #include "kernels/window.h"
 
 namespace light {
@@ -21,14 +22,14 @@ struct AverageOp {
     for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<Acc<T>>(x[i * stride]);
   }
   template <class T>
-  T Finish(Acc<T> sum, int64_t count) const {
+  T Finish(Acc<T> sum, double count) const {
     return T(sum / static_cast<Acc<T>>(count));
   }
   // How many positions of a window count: along the last axis for each column, and along the axes before it.
-  const int64_t* CountColumns(RuntimeContext& context, const Window& w) const {
+  const double* CountColumns(RuntimeContext& context, const Window& w) const {
     const int64_t width = w.output[w.last()];
-    auto* counts = Scratch<int64_t>(context, width);
-    for (int64_t i = 0; i < width; ++i) counts[i] = w.Covered(w.last(), i, with_padding);
+    auto* counts = Scratch<double>(context, width);
+    for (int64_t i = 0; i < width; ++i) counts[i] = static_cast<double>(w.Covered(w.last(), i, with_padding));
     return counts;
   }
   int64_t CountRows(const Window& w, int64_t row) const {
@@ -52,12 +53,40 @@ struct NormOp {
     }
   }
   template <class T>
-  T Finish(double sum, int64_t) const {
+  T Finish(double sum, double) const {
     return T(static_cast<ComputeType<T>>(p == 1 ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p)));
   }
-  const int64_t* CountColumns(RuntimeContext&, const Window&) const { return nullptr; }
+  const double* CountColumns(RuntimeContext&, const Window&) const { return nullptr; }
   int64_t CountRows(const Window&, int64_t) const { return 0; }
 };
+
+constexpr int64_t kLineWidth = 1024;
+
+// One output row of float: the sum of each input column over the kernel's rows first, then of the columns.
+void AverageRow(const Window& w, const float* input, int64_t row, const float* counts, float* out) {
+  const simd::SimdTable& simd = Simd();
+  const int64_t input_width = w.input[w.last()], width = w.output[w.last()], stride = w.strides[w.last()];
+  const auto length = static_cast<std::size_t>(input_width);
+  float line[kLineWidth], sums[kLineWidth];
+  std::fill_n(line, length, 0.f);
+  for (int64_t k = 0; k < w.kernel_rows(); ++k) {
+    const int64_t input_row = w.InputRow(row, k);
+    if (input_row >= 0) simd.add(input + input_row * input_width, line, line, length);
+  }
+  std::fill_n(sums, width, 0.f);
+  for (int64_t kw = 0; kw < w.kernel[w.last()]; ++kw) {
+    int64_t first, last;
+    w.OutputColumns(kw, first, last);
+    if (first >= last) continue;
+    const float* source = line + w.InputColumn(first, kw);
+    if (stride == 1) {
+      simd.add(source, sums + first, sums + first, static_cast<std::size_t>(last - first));
+    } else {
+      for (int64_t i = 0; i < last - first; ++i) sums[first + i] += source[i * stride];
+    }
+  }
+  simd.div(sums, counts, out, static_cast<std::size_t>(width));
+}
 
 // Blocks of an output row; every kernel position is added to a whole block at once.
 template <class Op, class T>
@@ -66,13 +95,25 @@ void PoolRows(RuntimeContext& context, const Op& op, const Window& w, int64_t pl
   constexpr int64_t kBlock = 256;
   const int64_t rows = w.output_rows(), width = w.output[w.last()], kernel_rows = w.kernel_rows();
   const int64_t kernel_width = w.kernel[w.last()], input_width = w.input[w.last()], stride = w.strides[w.last()];
-  const int64_t* columns = op.CountColumns(context, w);
+  const double* columns = op.CountColumns(context, w);
   const double cost = static_cast<double>(width * kernel_rows * kernel_width) + 5;
   context.ParallelFor(planes * rows, cost, [&](int64_t begin, int64_t end) {
     Acc sums[kBlock];
+    float line_counts[kLineWidth];
+    double line_count = -1;
     for (int64_t unit = begin; unit < end; ++unit) {
       const T* input = x + unit / rows * w.input_size();
-      const int64_t count = op.CountRows(w, unit % rows);
+      const auto count = static_cast<double>(op.CountRows(w, unit % rows));
+      if constexpr (std::is_same_v<Op, AverageOp> && std::is_same_v<T, float>) {
+        if (std::max(input_width, width) <= kLineWidth) {
+          if (count != line_count) {
+            for (int64_t i = 0; i < width; ++i) line_counts[i] = static_cast<float>(count * columns[i]);
+            line_count = count;
+          }
+          AverageRow(w, input, unit % rows, line_counts, y + unit * width);
+          continue;
+        }
+      }
       for (int64_t block = 0; block < width; block += kBlock) {
         const int64_t n = std::min(kBlock, width - block);
         std::fill_n(sums, n, Acc{0});

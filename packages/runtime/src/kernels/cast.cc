@@ -12,6 +12,7 @@
 #include "kernels/families.h"
 #include "kernels/moved.h"
 #include "kernels/scalar.h"
+#include "kernels/small_floats.h"
 
 namespace light {
 namespace {
@@ -93,6 +94,20 @@ template <class From, class To>
 void Loop(const void* in, void* out, int64_t begin, int64_t end) {
   const From* from = static_cast<const From*>(in);
   To* to = static_cast<To*>(out);
+  if constexpr (std::is_same_v<From, float> && kIsSmallFloat<To>) {
+    NarrowElements(from + begin, end - begin, to + begin);
+    return;
+  } else if constexpr (kIsSmallFloat<From> && std::is_same_v<To, float>) {
+    WidenElements(from + begin, end - begin, to + begin);
+    return;
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t>) {
+    Simd().to_int32(from + begin, to + begin, static_cast<std::size_t>(end - begin));
+    return;
+  } else if constexpr (std::is_same_v<From, float> && (std::is_same_v<To, int8_t> || std::is_same_v<To, uint8_t>)) {
+    Simd().to_bytes(from + begin, std::numeric_limits<To>::min(), std::numeric_limits<To>::max(),
+                    reinterpret_cast<uint8_t*>(to + begin), static_cast<std::size_t>(end - begin));
+    return;
+  }
   for (int64_t i = begin; i < end; ++i) {
     if constexpr (std::is_same_v<From, To>)
       CopyOne(from[i], to[i]);

@@ -49,10 +49,17 @@ void Accumulate(RuntimeContext& context, const Layout& l, const T* x, T* y) {
       std::fill_n(total, width, static_cast<C>(Op::kInitial));
       for (int64_t i = 0; i < l.n; ++i) {
         const int64_t at = base + (l.reverse ? l.n - 1 - i : i) * l.inner;
-        for (int64_t j = 0; j < width; ++j) {
-          const C next = Op::Combine(total[j], static_cast<C>(x[at + j]));
-          y[at + j] = T(l.exclusive ? total[j] : next);
-          total[j] = next;
+        if (l.exclusive) {
+          for (int64_t j = 0; j < width; ++j) {
+            const C next = Op::Combine(total[j], static_cast<C>(x[at + j]));
+            y[at + j] = T(total[j]);
+            total[j] = next;
+          }
+        } else {
+          for (int64_t j = 0; j < width; ++j) {
+            total[j] = Op::Combine(total[j], static_cast<C>(x[at + j]));
+            y[at + j] = T(total[j]);
+          }
         }
       }
     }

@@ -10,8 +10,8 @@
 namespace light {
 namespace {
 
-/// Points between the elements of a plane: the four around each, and how much each counts. Those of no weight are not
-/// looked at, be they beyond the border or infinite.
+/// Points between the elements of a plane: the four around each, and how much each counts. Those of no weight do not
+/// count, be they beyond the border or infinite.
 template <class C>
 struct Points {
   static constexpr int64_t kMost = 64;
@@ -23,24 +23,35 @@ struct Points {
     const C top = is_near ? std::floor(y) : 0, left = is_near ? std::floor(x) : 0;
     const auto row = static_cast<int64_t>(top), column = static_cast<int64_t>(left);
     const C down = y - top, across = x - left;
+    int64_t place[4];
+    C weight[4];
     for (int64_t k = 0; k < 4; ++k) {
       const int64_t r = row + k / 2, c = column + k % 2;
       const bool is_inside = is_near && r >= 0 && r < height && c >= 0 && c < width;
-      const C weight = (k / 2 ? down : 1 - down) * (k % 2 ? across : 1 - across);
-      places[k][i] = is_inside ? r * width + c : 0;
-      weights[k][i] = is_inside ? weight * factor : 0;
+      place[k] = is_inside ? r * width + c : 0;
+      weight[k] = is_inside ? (k / 2 ? down : 1 - down) * (k % 2 ? across : 1 - across) * factor : 0;
+    }
+    // One of no weight takes half of the weight, and the place, of one that counts.
+    for (int64_t k = 0; k < 4; ++k) {
+      for (int64_t other = 0; weight[k] == 0 && other < 4; ++other) {
+        weight[k] = weight[other] /= 2;
+        place[k] = place[other];
+      }
+    }
+    for (int64_t k = 0; k < 4; ++k) {
+      places[k][i] = place[k];
+      weights[k][i] = weight[k];
     }
   }
 
   template <class T>
   void Look(const T* plane, int64_t n, C* values) const {
     for (int64_t i = 0; i < n; ++i) {
-      C sum = 0;
-      for (int64_t k = 0; k < 4; ++k) {
-        const C value = static_cast<C>(plane[places[k][i]]);
-        sum += weights[k][i] == 0 ? C(0) : weights[k][i] * value;
-      }
-      values[i] = sum;
+      const C sum = weights[0][i] * static_cast<C>(plane[places[0][i]]) +
+                    weights[1][i] * static_cast<C>(plane[places[1][i]]) +
+                    weights[2][i] * static_cast<C>(plane[places[2][i]]) +
+                    weights[3][i] * static_cast<C>(plane[places[3][i]]);
+      values[i] = weights[0][i] == 0 ? C(0) : sum;
     }
   }
 };

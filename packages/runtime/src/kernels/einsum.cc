@@ -3,6 +3,7 @@
 #include "conversions/shape.h"
 #include "infer/einsum_equation.h"
 #include "kernels/arguments.h"
+#include "kernels/einsum_product.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/scratch.h"
@@ -10,13 +11,8 @@
 namespace light {
 namespace {
 
-/// A tensor whose axes are labels. The labels are the letters, then the axes that the ellipsis stands for.
 template <class A>
-struct Operand {
-  const A* data = nullptr;
-  Dims strides;  ///< by label; 0 where the axis is missing or has one element for all
-  Dims present;  ///< by label: 1 if the operand has it
-};
+using Operand = EinsumOperand<A>;
 
 Dims Filled(std::size_t n, int64_t value) {
   Dims dims;
@@ -109,6 +105,12 @@ class Einsum final : public KernelBase {
     if (y.element_count() == 0) return;
     WithType(NumberTypes{}, y.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
+      if constexpr (std::is_same_v<T, float>) {
+        if (equation_.terms.size() == 2 &&
+            EinsumByProducts(context, labels.extents, View<float>(context, labels, 0), View<float>(context, labels, 1),
+                             order, y.Data<float>()))
+          return;
+      }
       // Sums of real numbers in double; integers wrap in the end, whatever their width in between.
       using A = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
       A* sums = Scratch<A>(context, y.element_count());
@@ -187,23 +189,30 @@ class Einsum final : public KernelBase {
     return order;
   }
 
-  /// Input `k` in the type that is computed in.
-  template <class T, class A>
-  Operand<A> Load(RuntimeContext& context, const Labels& labels, std::size_t k) const {
+  /// Input `k` as it lies in memory.
+  template <class T>
+  Operand<T> View(RuntimeContext& context, const Labels& labels, std::size_t k) const {
     const Tensor& x = Required(context, k, "Inputs");
     const std::size_t count = labels.extents.rank();
-    Operand<A> operand{nullptr, Filled(count, 0), Filled(count, 0)};
-    A* data = Scratch<A>(context, x.element_count());
-    context.ParallelFor(x.element_count(), 0.5, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) data[i] = static_cast<A>(static_cast<ComputeType<T>>(x.Data<T>()[i]));
-    });
-    operand.data = data;
+    Operand<T> operand{x.Data<T>(), Filled(count, 0), Filled(count, 0)};
     ForEachAxis(k, x.rank(), count, [&](std::size_t d, std::size_t l) {
       operand.present[l] = 1;
       // The strides of an index that is repeated add up: its diagonal.
       if (x.dim(d) != 1) operand.strides[l] += Product(x.dims(), d + 1, x.rank());
     });
     return operand;
+  }
+
+  /// Input `k` in the type that is computed in.
+  template <class T, class A>
+  Operand<A> Load(RuntimeContext& context, const Labels& labels, std::size_t k) const {
+    const Operand<T> view = View<T>(context, labels, k);
+    const int64_t count = Required(context, k, "Inputs").element_count();
+    A* data = Scratch<A>(context, count);
+    context.ParallelFor(count, 0.5, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) data[i] = static_cast<A>(static_cast<ComputeType<T>>(view.data[i]));
+    });
+    return {data, view.strides, view.present};
   }
 
   /// The dense result of Contract, as an operand.

@@ -15,7 +15,8 @@ struct IsInfOp {
   template <class T>
   bool Apply(T x) const {
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
-    return (positive && x == kInfinity) || (negative && x == -kInfinity);
+    // Without branches, so that there are vectors of it.
+    return (positive & (x == kInfinity)) | (negative & (x == -kInfinity));
   }
   bool negative;
   bool positive;

@@ -229,12 +229,22 @@ class GridSample final : public KernelBase {
     ForEachPosition(context, x, y, grid, cost, [&](int64_t batch, int64_t position, const Taps& taps) {
       const T* from = x.Data<T>() + batch * channels * plane;
       T* to = y.Data<T>() + batch * channels * positions + position;
+      const auto value = [](T x) { return static_cast<Acc>(static_cast<ComputeType<T>>(x)); };
+      if (taps.count == 4) {
+        const T *a = from + taps.places[0], *b = from + taps.places[1], *c = from + taps.places[2],
+                *d = from + taps.places[3];
+        const auto u = static_cast<Acc>(taps.weights[0]), v = static_cast<Acc>(taps.weights[1]),
+                   w = static_cast<Acc>(taps.weights[2]), z = static_cast<Acc>(taps.weights[3]);
+        for (int64_t i = 0, at = 0; i < channels; ++i, at += plane)
+          to[i * positions] =
+              FromInterpolated<T>(u * value(a[at]) + v * value(b[at]) + w * value(c[at]) + z * value(d[at]));
+        return;
+      }
+      Acc weights[Taps::kMost];
+      for (int64_t i = 0; i < taps.count; ++i) weights[i] = static_cast<Acc>(taps.weights[i]);
       for (int64_t c = 0; c < channels; ++c) {
         Acc sum = 0;
-        for (int64_t i = 0; i < taps.count; ++i) {
-          const auto value = static_cast<ComputeType<T>>(from[c * plane + taps.places[i]]);
-          sum += static_cast<Acc>(taps.weights[i]) * static_cast<Acc>(value);
-        }
+        for (int64_t i = 0; i < taps.count; ++i) sum += weights[i] * value(from[c * plane + taps.places[i]]);
         to[c * positions] = FromInterpolated<T>(sum);
       }
     });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvInteger and QLinearConv: sums of products of 8-bit integers, exact in 32 bits.
+#include <algorithm>
+
+#include "kernels/byte_patches.h"
 #include "kernels/conv_layer.h"
 #include "kernels/families.h"
 #include "kernels/moments.h"
@@ -33,11 +36,52 @@ void CheckPerFilter(const Tensor& tensor, std::size_t i, const char* name, int64
                  Describe(tensor));
 }
 
+int32_t ZeroPoint(const Tensor* zeros, int64_t i) {
+  if (zeros == nullptr) return 0;
+  const int64_t at = zeros->element_count() > 1 ? i : 0;
+  return zeros->type() == ElementType::kInt8 ? zeros->Data<int8_t>()[at] : zeros->Data<uint8_t>()[at];
+}
+
+/// As products of the filters and of what their windows see.
+void ConvolveByProducts(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, const Tensor* x_zero,
+                        const Tensor& weights, const Tensor* w_zero, const int32_t* bias, int32_t* y) {
+  const bool x_signed = x.type() == ElementType::kInt8, w_signed = weights.type() == ElementType::kInt8;
+  const int64_t filters = layer.group_filters(), depth = layer.depth(), plane = layer.window.output_size();
+  const ByteRows rows = HoldRows(context, weights.data(), w_signed, layer.filters, depth);
+  auto* row_zero = Scratch<int32_t>(context, layer.filters);
+  for (int64_t f = 0; f < layer.filters; ++f) row_zero[f] = ZeroPoint(w_zero, f) - (w_signed ? 0 : 128);
+  auto* column_zero = Scratch<int32_t>(context, plane);
+  const int32_t zero = ZeroPoint(x_zero, 0) + (x_signed ? 128 : 0);
+  std::fill_n(column_zero, plane, zero);
+  BytePatches patches(context, layer);
+  for (int64_t unit = 0; unit < layer.batch * layer.groups; ++unit) {
+    const int64_t first = unit % layer.groups * filters;
+    const auto* image =
+        static_cast<const uint8_t*>(x.data()) + unit * layer.group_channels() * layer.window.input_size();
+    int32_t* out = y + unit * filters * plane;
+    const PackedBytes right = patches.Pack(context, image, x_signed, static_cast<uint8_t>(zero));
+    MultiplyBytes(context, {rows.rows + first * ((depth + 3) / 4 * 4), rows.sums + first}, row_zero + first, right,
+                  column_zero, filters, plane, depth, out);
+    if (bias == nullptr) continue;
+    context.ParallelFor(filters, 0.3 * static_cast<double>(plane), [&](int64_t begin, int64_t end) {
+      for (int64_t f = begin; f < end; ++f) {
+        const auto added = static_cast<uint32_t>(bias[first + f]);
+        auto* line = reinterpret_cast<uint32_t*>(out + f * plane);
+        for (int64_t i = 0; i < plane; ++i) line[i] += added;
+      }
+    });
+  }
+}
+
 void Convolve(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, const Tensor* x_zero,
-              const Tensor& weights, const Tensor* w_zero, const uint32_t* bias, uint32_t* y) {
+              const Tensor& weights, const Tensor* w_zero, const int32_t* bias, int32_t* y) {
+  constexpr int64_t kFewFilters = 2;  // patches are not worth packing for
+  if (layer.group_filters() > kFewFilters)
+    return ConvolveByProducts(context, layer, x, x_zero, weights, w_zero, bias, y);
   const uint32_t* input = Centered(context, x, x_zero, 1);
   const uint32_t* filters = Centered(context, weights, w_zero, std::max<int64_t>(layer.depth(), 1));
-  ConvolveDirectly<uint32_t>(context, layer, input, filters, {.y = y, .bias = bias});
+  ConvolveDirectly<uint32_t>(context, layer, input, filters,
+                             {.y = reinterpret_cast<uint32_t*>(y), .bias = reinterpret_cast<const uint32_t*>(bias)});
 }
 
 class ConvInteger final : public KernelBase {
@@ -53,7 +97,7 @@ class ConvInteger final : public KernelBase {
     if (w_zero) CheckPerFilter(*w_zero, 3, "w_zero_point", layer.filters);
     Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
-    Convolve(context, layer, x, x_zero, weights, w_zero, nullptr, y.Data<uint32_t>());
+    Convolve(context, layer, x, x_zero, weights, w_zero, nullptr, y.Data<int32_t>());
   }
 
  private:
@@ -79,21 +123,18 @@ class QLinearConv final : public KernelBase {
     const Tensor& y_zero = SingleElement(context, 7, "y_zero_point");
     Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
-    auto* sums = Scratch<uint32_t>(context, y.element_count());
-    Convolve(context, layer, x, &x_zero, weights, &w_zero, bias ? bias->Data<uint32_t>() : nullptr, sums);
+    auto* sums = Scratch<int32_t>(context, y.element_count());
+    Convolve(context, layer, x, &x_zero, weights, &w_zero, bias ? bias->Data<int32_t>() : nullptr, sums);
     const double common = ElementAsDouble(x_scale, 0) / ElementAsDouble(y_scale, 0);
     const int64_t plane = layer.window.output_size();
-    WithType(ByteTypes{}, y.type(), [&](auto tag) {
-      using Q = typename decltype(tag)::type;
-      const int32_t zero = y_zero.Data<Q>()[0];
-      context.ParallelFor(layer.batch * layer.filters, 2 * static_cast<double>(plane), [&](int64_t begin, int64_t end) {
-        for (int64_t unit = begin; unit < end; ++unit) {
-          const double factor =
-              common * ElementAsDouble(w_scale, w_scale.element_count() > 1 ? unit % layer.filters : 0);
-          for (int64_t i = unit * plane; i < (unit + 1) * plane; ++i)
-            y.Data<Q>()[i] = RoundToQuantized<Q>(static_cast<int32_t>(sums[i]) * factor, zero);
-        }
-      });
+    const simd::QuantizedRange range = ByteRange(y_zero);
+    auto* out = static_cast<uint8_t*>(y.data());
+    context.ParallelFor(layer.batch * layer.filters, 0.5 * static_cast<double>(plane), [&](int64_t begin, int64_t end) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const double factor = common * ElementAsDouble(w_scale, w_scale.element_count() > 1 ? unit % layer.filters : 0);
+        Simd().requantize(sums + unit * plane, &factor, true, &range, out + unit * plane,
+                          static_cast<std::size_t>(plane));
+      }
     });
   }
 

@@ -3,8 +3,8 @@
 #include "conversions/shape.h"
 #include "kernels/broadcast.h"
 #include "kernels/families.h"
+#include "kernels/integer_product.h"
 #include "kernels/matmul_shapes.h"
-#include "kernels/matrix_product.h"
 #include "kernels/moments.h"
 #include "kernels/quantization.h"
 #include "kernels/scratch.h"
@@ -54,38 +54,49 @@ const T* PerLine(RuntimeContext& context, Types types, std::size_t i, const char
   return numbers;
 }
 
-// Matrices [rows, columns] less their zero points, of which there is one per row or per column.
-const uint32_t* Centered(RuntimeContext& context, const Tensor& tensor, int64_t rows, int64_t columns,
-                         const int32_t* zeros, bool per_row) {
-  auto* centered = Scratch<uint32_t>(context, tensor.element_count());
-  if (tensor.element_count() == 0) return centered;
-  WithType(ByteTypes{}, tensor.type(), [&](auto tag) {
-    const auto* from = tensor.Data<typename decltype(tag)::type>();
-    context.ParallelFor(
-        tensor.element_count() / columns, static_cast<double>(columns), [&](int64_t begin, int64_t end) {
-          for (int64_t line = begin; line < end; ++line) {
-            const int32_t* zero = per_row ? zeros + line : zeros + line / rows * columns;
-            for (int64_t j = 0; j < columns; ++j)
-              centered[line * columns + j] = static_cast<uint32_t>(from[line * columns + j] - zero[per_row ? 0 : j]);
-          }
-        });
-  });
-  return centered;
+/// Packs input `i` of the node if it is constant.
+void PackConstant(const KernelInfo& info, std::size_t i, ConstantBytes& packed) {
+  const Tensor* b = info.ConstantInput(i);
+  if (!b || b->rank() == 0 || b->element_count() == 0) return;
+  const int64_t k = b->dim(b->rank() == 1 ? 0 : b->rank() - 2), n = b->rank() == 1 ? 1 : b->dim(b->rank() - 1);
+  packed.Pack(*b, b->element_count() / (k * n), k, n);
 }
 
-// Product `i` of the centered matrices for every i, dense in `y`.
-void Multiply(RuntimeContext& context, const MatMulShapes& s, const Tensor& a, const Tensor& b, const int32_t* a_zero,
-              const int32_t* b_zero, const int64_t* pairs, uint32_t* y) {
-  const uint32_t* left = Centered(context, a, s.m, s.k, a_zero, true);
-  const uint32_t* right = Centered(context, b, s.k, s.n, b_zero, false);
-  for (int64_t i = 0; i < s.count(); ++i)
-    MultiplyPlain<uint32_t>(context, {left + pairs[2 * i] * s.m * s.k, s.k, 1},
-                            {right + pairs[2 * i + 1] * s.k * s.n, s.n, 1}, s.m, s.n, s.k, y + i * s.m * s.n);
+/// Zero points as the product holds its sides: the left one as int8, the right one as uint8.
+const int32_t* HeldZeros(RuntimeContext& context, const int32_t* zeros, int64_t n, int32_t moved) {
+  auto* held = Scratch<int32_t>(context, n);
+  for (int64_t i = 0; i < n; ++i) held[i] = zeros[i] + moved;
+  return held;
+}
+
+// Product `i` of the matrices less their zero points for every i, dense in `y`.
+void Multiply(RuntimeContext& context, const MatMulShapes& s, const Tensor& a, const Tensor& b,
+              const ConstantBytes& constant, const int32_t* a_zero, const int32_t* b_zero, const int64_t* pairs,
+              int32_t* y) {
+  const bool a_signed = a.type() == ElementType::kInt8, b_signed = b.type() == ElementType::kInt8;
+  const int64_t a_count = s.a_count(), b_count = s.b_count(), groups = (s.k + 3) / 4 * 4;
+  const ByteRows rows = HoldRows(context, a.data(), a_signed, MultiplyExtents(a_count, s.m), s.k);
+  const int32_t* row_zero = HeldZeros(context, a_zero, a_count * s.m, a_signed ? 0 : -128);
+  const int32_t* column_zero = HeldZeros(context, b_zero, b_count * s.n, b_signed ? 128 : 0);
+  std::vector<PackedBytes> right(static_cast<std::size_t>(b_count));
+  for (int64_t i = 0; i < b_count; ++i)
+    right[static_cast<std::size_t>(i)] =
+        constant.empty() ? PackBytesForRun(context, static_cast<const uint8_t*>(b.data()) + i * s.k * s.n, b_signed,
+                                           s.k, s.n)
+                         : constant.matrix(i);
+  const int64_t count = s.count();
+  if (b_count == 1 && count == a_count)  // one right side for all: a single tall product
+    return MultiplyBytes(context, rows, row_zero, right[0], column_zero, s.m * count, s.n, s.k, y);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t left = pairs[2 * i] * s.m, column = pairs[2 * i + 1];
+    MultiplyBytes(context, {rows.rows + left * groups, rows.sums + left}, row_zero + left,
+                  right[static_cast<std::size_t>(column)], column_zero + column * s.n, s.m, s.n, s.k, y + i * s.m * s.n);
+  }
 }
 
 class MatMulInteger final : public KernelBase {
  public:
-  explicit MatMulInteger(const KernelInfo&) {}
+  explicit MatMulInteger(const KernelInfo& info) { PackConstant(info, 1, packed_); }
 
   void Run(RuntimeContext& context) override {
     const Tensor& a = Required(context, 0, "A");
@@ -97,13 +108,16 @@ class MatMulInteger final : public KernelBase {
         PerLine<int32_t>(context, ByteTypes{}, 2, "a_zero_point", context.Input(2), s.a_batch, s.m, true);
     const auto* b_zero =
         PerLine<int32_t>(context, ByteTypes{}, 3, "b_zero_point", context.Input(3), s.b_batch, s.n, false);
-    Multiply(context, s, a, b, a_zero, b_zero, s.Pairs(context), y.Data<uint32_t>());
+    Multiply(context, s, a, b, packed_, a_zero, b_zero, s.Pairs(context), y.Data<int32_t>());
   }
+
+ private:
+  ConstantBytes packed_;
 };
 
 class QLinearMatMul final : public KernelBase {
  public:
-  explicit QLinearMatMul(const KernelInfo&) {}
+  explicit QLinearMatMul(const KernelInfo& info) { PackConstant(info, 3, packed_); }
 
   void Run(RuntimeContext& context) override {
     const Tensor& a = Required(context, 0, "a");
@@ -124,24 +138,30 @@ class QLinearMatMul final : public KernelBase {
     const Tensor& y_scale = SingleElement(context, 6, "y_scale");
     const Tensor& y_zero = SingleElement(context, 7, "y_zero_point");
     const int64_t* pairs = s.Pairs(context);
-    auto* sums = Scratch<uint32_t>(context, y.element_count());
-    Multiply(context, s, a, b, a_zero, b_zero, pairs, sums);
+    auto* sums = Scratch<int32_t>(context, y.element_count());
+    Multiply(context, s, a, b, packed_, a_zero, b_zero, pairs, sums);
     const double divisor = ElementAsDouble(y_scale, 0);
-    WithType(ByteTypes{}, y.type(), [&](auto tag) {
-      using Q = typename decltype(tag)::type;
-      const int32_t zero = y_zero.Data<Q>()[0];
-      context.ParallelFor(s.count() * s.m, 2 * static_cast<double>(s.n), [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          const int64_t i = row / s.m;
-          const double factor = a_scale[pairs[2 * i] * s.m + row % s.m] / divisor;
-          const double* columns = b_scale + pairs[2 * i + 1] * s.n;
-          for (int64_t j = row * s.n; j < (row + 1) * s.n; ++j)
-            y.Data<Q>()[j] =
-                RoundToQuantized<Q>(static_cast<int32_t>(sums[j]) * (factor * columns[j - row * s.n]), zero);
+    const simd::QuantizedRange range = ByteRange(y_zero);
+    auto* out = static_cast<uint8_t*>(y.data());
+    context.ParallelFor(s.count() * s.m, 0.5 * static_cast<double>(s.n) + 5, [&](int64_t begin, int64_t end) {
+      constexpr int64_t kBlock = 256;
+      double factors[kBlock];
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t i = row / s.m;
+        const double factor = a_scale[pairs[2 * i] * s.m + row % s.m] / divisor;
+        const double* columns = b_scale + pairs[2 * i + 1] * s.n;
+        for (int64_t j = 0; j < s.n; j += kBlock) {
+          const int64_t n = std::min(kBlock, s.n - j);
+          for (int64_t c = 0; c < n; ++c) factors[c] = factor * columns[j + c];
+          Simd().requantize(sums + row * s.n + j, factors, false, &range, out + row * s.n + j,
+                            static_cast<std::size_t>(n));
         }
-      });
+      }
     });
   }
+
+ private:
+  ConstantBytes packed_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/simd_dispatch.h"
 
 namespace light {
 namespace {
@@ -30,6 +31,16 @@ class LpNormalization final : public KernelBase {
           const T* from = x.Data<T>() + start;
           T* to = y.Data<T>() + start;
           double sum = 0;
+          if constexpr (std::is_same_v<T, float>) {
+            if (inner == 1) {
+              const auto count = static_cast<std::size_t>(n);
+              const double total =
+                  p_ == 1 ? Simd().sum_of_magnitudes(from, count) : Simd().sum_of_squares(from, 0, count);
+              const double factor = total == 0 ? 0 : 1 / (p_ == 1 ? total : std::sqrt(total));
+              for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(static_cast<double>(from[i]) * factor);
+              continue;
+            }
+          }
           for (int64_t i = 0; i < n; ++i) {
             const auto value = static_cast<double>(static_cast<C>(from[i * inner]));
             sum += p_ == 1 ? std::abs(value) : value * value;

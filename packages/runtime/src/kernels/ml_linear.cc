@@ -58,7 +58,7 @@ class LinearRegressor final : public KernelBase {
     model_.Score(context, x, rows, y);
     if (transform_ == PostTransform::kNone) return;
     context.ParallelFor(rows, 20 * static_cast<double>(targets), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) ApplyPostTransform(transform_, y + row * targets, targets);
+      ApplyPostTransform(transform_, y + begin * targets, end - begin, targets);
     });
   }
 
@@ -102,9 +102,9 @@ class LinearClassifier final : public KernelBase {
           WriteTwoScores(transform_, true, scores[row], z + row * 2);
         } else {
           labels_.Write(FirstLargest(z + row * n, n), row, y);
-          ApplyPostTransform(transform_, z + row * n, n);
         }
       }
+      if (!two_from_one) ApplyPostTransform(transform_, z + begin * n, end - begin, n);
     });
   }
 

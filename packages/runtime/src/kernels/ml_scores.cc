@@ -6,6 +6,7 @@
 
 #include "exec/text_meter.h"
 #include "kernels/scratch.h"
+#include "kernels/simd_dispatch.h"
 
 namespace light {
 namespace {
@@ -97,6 +98,29 @@ PostTransform ReadPostTransform(const KernelInfo& info) {
 
 void ApplyPostTransform(PostTransform transform, float* scores, int64_t n) { Apply(transform, scores, n); }
 void ApplyPostTransform(PostTransform transform, double* scores, int64_t n) { Apply(transform, scores, n); }
+
+void ApplyPostTransform(PostTransform transform, float* scores, int64_t rows, int64_t n) {
+  if (transform != PostTransform::kSoftmax || n < 2) {
+    for (int64_t row = 0; row < rows; ++row) Apply(transform, scores + row * n, n);
+    return;
+  }
+  // Rows are short: their exponentials are taken together.
+  const int64_t most = std::max<int64_t>(4096 / n, 1);
+  for (int64_t first = 0; first < rows; first += most) {
+    float* const begin = scores + first * n;
+    float* const end = begin + std::min(most, rows - first) * n;
+    for (float* row = begin; row < end; row += n) {
+      const float largest = *std::max_element(row, row + n);
+      for (int64_t i = 0; i < n; ++i) row[i] -= largest;
+    }
+    Simd().exp(begin, begin, static_cast<std::size_t>(end - begin));
+    for (float* row = begin; row < end; row += n) {
+      float sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += row[i];
+      for (int64_t i = 0; i < n; ++i) row[i] /= sum;
+    }
+  }
+}
 
 void WriteTwoScores(PostTransform transform, bool complement, float score, float* scores) {
   if (transform == PostTransform::kLogistic) {

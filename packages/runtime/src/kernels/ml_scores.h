@@ -38,6 +38,8 @@ PostTransform ReadPostTransform(const KernelInfo& info);
 /// Transforms the scores of one row. A single score is changed by PROBIT only.
 void ApplyPostTransform(PostTransform transform, float* scores, int64_t n);
 void ApplyPostTransform(PostTransform transform, double* scores, int64_t n);
+/// As above, of each of `rows` rows.
+void ApplyPostTransform(PostTransform transform, float* scores, int64_t rows, int64_t n);
 
 /// The scores of both classes from one score: of the second class it is the score itself, transformed.
 /// @param complement  without a transform the score of the first class is 1 - score, else -score

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/element.h"
+#include "kernels/simd_dispatch.h"
 #include "light/tensor.h"
 
 namespace light {
@@ -26,13 +27,21 @@ double SumOf(const T* x, int64_t n, F f) {
 
 template <class T>
 double Sum(const T* x, int64_t n) {
-  return SumOf(x, n, [](double value) { return value; });
+  if constexpr (std::is_same_v<T, float>) {
+    return Simd().sum(x, static_cast<std::size_t>(n));
+  } else {
+    return SumOf(x, n, [](double value) { return value; });
+  }
 }
 
 /// Sum of the squared distances from `center`.
 template <class T>
 double SumOfSquares(const T* x, int64_t n, double center = 0) {
-  return SumOf(x, n, [center](double value) { return (value - center) * (value - center); });
+  if constexpr (std::is_same_v<T, float>) {
+    return Simd().sum_of_squares(x, center, static_cast<std::size_t>(n));
+  } else {
+    return SumOf(x, n, [center](double value) { return (value - center) * (value - center); });
+  }
 }
 
 /// Element `i` of a tensor of FloatTypes.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/arguments.h"
+#include "kernels/float_keys.h"
 #include "kernels/scratch.h"
 #include "kernels/vision.h"
 
@@ -67,7 +68,7 @@ class NonMaxSuppression final : public KernelBase {
         int64_t found = 0;
         for (int64_t i = 0; i < count; ++i)
           if (!by_score || score[i] > least) order[found++] = i;
-        std::sort(order, order + found, [&](int64_t a, int64_t b) { return Before(score, a, b); });
+        Sort(score, order, found);
         chosen[run] = Choose(corners + run / classes * count, order, found, most, threshold);
       }
     });
@@ -104,11 +105,16 @@ class NonMaxSuppression final : public KernelBase {
   }
 
   /// The better score first, then the lower index; what is no number comes last.
-  static bool Before(const float* score, int64_t a, int64_t b) {
-    const float x = score[a], y = score[b];
-    const bool x_is_number = x == x, y_is_number = y == y;
-    if (x_is_number != y_is_number) return x_is_number;
-    return x > y || (!(x < y) && a < b);
+  static void Sort(const float* score, int64_t* order, int64_t n) {
+    const auto rank = [&](int64_t i) { return score[i] == score[i] ? ~OrderOf(score[i]) : ~uint32_t{0}; };
+    if (n > 0 && order[n - 1] >= kMostKeys) {
+      std::stable_sort(order, order + n, [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+      return;
+    }
+    auto* keys = reinterpret_cast<uint64_t*>(order);
+    for (int64_t i = 0; i < n; ++i) keys[i] = KeyOf(rank(order[i]), order[i]);
+    std::sort(keys, keys + n);
+    for (int64_t i = 0; i < n; ++i) order[i] = IndexOf(keys[i]);
   }
 
   /// Keeps at most `most` boxes of `order`, in its front; returns how many.

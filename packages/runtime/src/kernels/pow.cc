@@ -42,6 +42,7 @@ struct PowOp {
     } else if constexpr (std::is_same_v<A, float> && !std::is_same_v<B, double>) {
       const auto e = static_cast<float>(exponent);
       if (e == 2.f) return base * base;
+      if (e == 3.f) return base * base * base;
       if (e == 0.5f && base >= 0.f) return std::sqrt(base);
       return std::pow(base, e);
     } else {
@@ -53,6 +54,25 @@ struct PowOp {
     }
   }
 };
+
+/// Of one exponent for all, whole powers by products.
+void ScalarPowers(const void* base, const void* exponent, void* y, int64_t n) {
+  const auto* x = static_cast<const float*>(base);
+  const float e = *static_cast<const float*>(exponent);
+  auto* to = static_cast<float*>(y);
+  if (e != 2.f && e != 3.f) return GenericLoops<PowOp, float, float, float>::ScalarRight(base, exponent, y, n);
+  constexpr int64_t kBlock = 512;
+  float squares[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const auto length = static_cast<std::size_t>(std::min(kBlock, n - i));
+    if (e == 2.f) {
+      Simd().mul(x + i, x + i, to + i, length);
+    } else {
+      Simd().mul(x + i, x + i, squares, length);
+      Simd().mul(squares, x + i, to + i, length);
+    }
+  }
+}
 
 using BaseTypes = TypeList<float, double, Float16, Bfloat16, int32_t, int64_t>;
 
@@ -68,7 +88,9 @@ void RegisterPow(KernelRegistry& registry) {
       return WithType(NumberTypes{}, info.InputElement(1), [&](auto exponent) -> std::unique_ptr<KernelBase> {
         using A = typename decltype(base)::type;
         using B = typename decltype(exponent)::type;
-        return std::make_unique<BinaryKernel>(info, GenericLoops<PowOp, A, B, A>::Get(15));
+        BinaryLoops loops = GenericLoops<PowOp, A, B, A>::Get(15);
+        if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>) loops.scalar_right = ScalarPowers;
+        return std::make_unique<BinaryKernel>(info, loops);
       });
     });
   });

@@ -7,6 +7,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/element.h"
+#include "kernels/simd_dispatch.h"
 
 namespace light {
 
@@ -15,6 +16,12 @@ using ByteTypes = TypeList<int8_t, uint8_t>;
 
 /// A required input of one element, a scalar in whatever rank.
 const Tensor& SingleElement(RuntimeContext& context, std::size_t i, const char* name);
+
+/// The range of a zero point of one element, of int8 or uint8.
+inline simd::QuantizedRange ByteRange(const Tensor& zero) {
+  if (zero.type() == ElementType::kInt8) return {-128, 127, zero.Data<int8_t>()[0]};
+  return {0, 255, zero.Data<uint8_t>()[0]};
+}
 
 /// `quotient` rounded half to even, moved by the zero point and kept within Q. A NaN becomes the lowest of Q.
 template <class Q, class F>

@@ -95,6 +95,14 @@ class QuantizeLinear final : public KernelBase {
         constexpr int64_t kBlock = 256;
         Held<P> quotients[kBlock];
         layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+          if constexpr (std::is_same_v<P, float> && sizeof(Q) == 1 && std::is_same_v<decltype(from), const float*>) {
+            if (step == 0) {
+              const simd::QuantizedRange range = {std::numeric_limits<Q>::min(), std::numeric_limits<Q>::max(),
+                                                  zeros ? zeros[first] : 0};
+              return Simd().quantize(from + position, scale[first], &range, reinterpret_cast<uint8_t*>(y + position),
+                                     static_cast<std::size_t>(length));
+            }
+          }
           for (int64_t at = 0; at < length; at += kBlock) {
             const int64_t n = std::min(kBlock, length - at), index = first + at * step;
             Divide<P>(from + position + at, n, scale + index, step, quotients);
@@ -155,20 +163,47 @@ class DynamicQuantizeLinear final : public KernelBase {
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "x");
     Tensor& y = context.Output(0, x.dims());
-    float low = 0, high = 0;  // the range holds 0
-    for (const float value : x.Span<float>()) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
+    auto [low, high] = Range(context, x.Span<float>());
     // Without a range every scale maps 0 to 0; 1 divides.
     const float scale = low == high ? 1 : (high - low) / 255;
     const uint8_t zero = RoundToQuantized<uint8_t>(-low / scale, 0);
-    context.ParallelFor(x.element_count(), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        y.Data<uint8_t>()[i] = RoundToQuantized<uint8_t>(x.Data<float>()[i] / scale, zero);
+    const simd::QuantizedRange range = {0, 255, zero};
+    context.ParallelFor(x.element_count(), 0.4, [&](int64_t begin, int64_t end) {
+      Simd().quantize(x.Data<float>() + begin, scale, &range, y.Data<uint8_t>() + begin,
+                      static_cast<std::size_t>(end - begin));
     });
     context.Output(1, {}).Data<float>()[0] = scale;
     context.Output(2, {}).Data<uint8_t>()[0] = zero;
+  }
+
+ private:
+  /// The smallest and the largest number and 0; NaN are none.
+  static std::pair<float, float> Range(RuntimeContext& context, std::span<const float> x) {
+    constexpr int64_t kBlock = 4096;
+    const auto n = static_cast<int64_t>(x.size()), blocks = (n + kBlock - 1) / kBlock;
+    auto* extremes = Scratch<float>(context, 2 * blocks);
+    context.ParallelFor(blocks, 0.1 * kBlock, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) {
+        const auto part = x.subspan(static_cast<std::size_t>(block * kBlock),
+                                    static_cast<std::size_t>(std::min(kBlock, n - block * kBlock)));
+        float low = Simd().reduce_min(part.data(), part.size()), high = Simd().reduce_max(part.data(), part.size());
+        if (low != low) {
+          low = high = 0;
+          for (const float value : part) {
+            low = std::min(low, value);
+            high = std::max(high, value);
+          }
+        }
+        extremes[2 * block] = low;
+        extremes[2 * block + 1] = high;
+      }
+    });
+    float low = 0, high = 0;
+    for (int64_t block = 0; block < blocks; ++block) {
+      low = std::min(low, extremes[2 * block]);
+      high = std::max(high, extremes[2 * block + 1]);
+    }
+    return {low, high};
   }
 };
 

@@ -42,6 +42,7 @@ struct WideSum {
 };
 
 struct L1Op : WideSum {
+  static double Row(const float* x, int64_t n) { return Simd().sum_of_magnitudes(x, static_cast<std::size_t>(n)); }
   template <class T>
   static Acc<T> Map(ComputeType<T> x) {
     if constexpr (std::is_integral_v<T>)
@@ -52,6 +53,7 @@ struct L1Op : WideSum {
 };
 
 struct SumSquareOp : WideSum {
+  static double Row(const float* x, int64_t n) { return Simd().sum_of_squares(x, 0, static_cast<std::size_t>(n)); }
   template <class T>
   static Acc<T> Map(ComputeType<T> x) {
     if constexpr (std::is_integral_v<T>) {
@@ -75,6 +77,7 @@ struct DoubleSum {
 };
 
 struct L2Op : DoubleSum {
+  static double Row(const float* x, int64_t n) { return Simd().sum_of_squares(x, 0, static_cast<std::size_t>(n)); }
   template <class T>
   static double Map(ComputeType<T> x) {
     return static_cast<double>(x) * static_cast<double>(x);
@@ -86,6 +89,7 @@ struct L2Op : DoubleSum {
 };
 
 struct LogSumOp : DoubleSum {
+  static double Row(const float* x, int64_t n) { return Simd().sum(x, static_cast<std::size_t>(n)); }
   template <class T>
   static double Map(ComputeType<T> x) {
     return static_cast<double>(x);
@@ -118,6 +122,24 @@ struct LogSumExpOp {
     if (a.largest == b.largest) return {a.largest, a.sum + b.sum};  // also of infinities, whose difference is a NaN
     if (a.largest > b.largest) std::swap(a, b);
     return {b.largest, b.sum + a.sum * static_cast<double>(std::exp(a.largest - b.largest))};
+  }
+  static Scaled<float> Row(const float* x, int64_t n) {
+    const float largest = Simd().reduce_max(x, static_cast<std::size_t>(n));
+    Scaled<float> row = Initial<float>();
+    if (!std::isfinite(largest)) {  // infinities have no difference
+      for (int64_t i = 0; i < n; ++i) row = Combine(Map<float>(x[i]), row);
+      return row;
+    }
+    constexpr int64_t kBlock = 512;
+    float block[kBlock];
+    row.largest = largest;
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const auto length = static_cast<std::size_t>(std::min(kBlock, n - i));
+      Simd().sub_scalar(x + i, &largest, block, length);
+      Simd().exp(block, block, length);
+      row.sum += Simd().sum(block, length);
+    }
+    return row;
   }
   template <class T>
   static T Finish(Acc<T> value, int64_t) {

@@ -51,16 +51,30 @@ constexpr T NearestOf(uint64_t x) {
 // A reduction is an Op of templates over the element type T: Acc<T> is what it accumulates in, Initial<T>() the value
 // of no elements, Map<T>(x) that of one, Combine(a, b) joins two, and Finish<T>(value, count) makes the result. For
 // float, kRow (of a row) and kLine (of two lines, element by element) name functions of the vector library that do the
-// same.
+// same; Row(x, n) is another way to do a row of floats.
 
 template <class Op, class T>
 typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
   if constexpr (std::is_same_v<T, float> && requires { Op::kRow; }) {
     return (Simd().*Op::kRow)(x, static_cast<std::size_t>(n));
+  } else if constexpr (std::is_same_v<T, float> && requires { Op::Row(x, n); }) {
+    return Op::Row(x, n);
   } else {
     using Acc = typename Op::template Acc<T>;
     Acc acc = Op::template Initial<T>();
-    for (int64_t i = 0; i < n; ++i) acc = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[i])), acc);
+    int64_t first = 0;
+    if constexpr (std::is_floating_point_v<Acc>) {
+      // Several chains, as one operation waits for the one before.
+      constexpr int64_t kChains = 8;
+      Acc chains[kChains];
+      for (Acc& chain : chains) chain = acc;
+      for (; first + kChains <= n; first += kChains)
+        for (int64_t j = 0; j < kChains; ++j)
+          chains[j] =
+              Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[first + j])), chains[j]);
+      for (const Acc& chain : chains) acc = Op::Combine(chain, acc);
+    }
+    for (int64_t i = first; i < n; ++i) acc = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[i])), acc);
     return acc;
   }
 }

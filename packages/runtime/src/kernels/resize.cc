@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize, and Upsample, its predecessor.
+#include <algorithm>
 #include <cmath>
 
 #include "conversions/shape.h"
@@ -13,6 +14,34 @@
 namespace light {
 namespace {
 
+// A tap of no weight must not count, be its element infinite: it takes half of the weight and the place of one that
+// does.
+template <class Acc>
+void ShareWeights(int64_t taps, int64_t* places, Acc* weights) {
+  if (places[0] < 0) return;
+  for (int64_t t = 0; t < taps; ++t) {
+    if (weights[t] != 0) continue;
+    const int64_t other = std::find_if(weights, weights + taps, [](Acc weight) { return weight != 0; }) - weights;
+    if (other == taps) return;  // nothing counts
+    places[t] = places[other];
+    weights[t] = weights[other] /= 2;
+  }
+}
+
+// A line whose elements are `kTaps` weighted ones of another.
+template <int kTaps, class Acc>
+void ResizeLine(const Acc* from, int64_t n, const int64_t* places, const Acc* weights, Acc outside, Acc* to) {
+  for (int64_t i = 0; i < n; ++i, places += kTaps, weights += kTaps) {
+    if (places[0] < 0) {
+      to[i] = outside;
+      continue;
+    }
+    Acc sum = weights[0] * from[places[0]];
+    for (int t = 1; t < kTaps; ++t) sum += weights[t] * from[places[t]];
+    to[i] = sum;
+  }
+}
+
 /// One pass of interpolation: along `axis`, which lies between `outer` and `inner` elements.
 template <class Acc>
 void ResizeAxis(RuntimeContext& context, const Resampling& resampling, const ResizedAxis& axis, int64_t outer,
@@ -22,6 +51,15 @@ void ResizeAxis(RuntimeContext& context, const Resampling& resampling, const Res
   auto* weights = Scratch<Acc>(context, axis.output * taps);
   for (int64_t i = 0; i < axis.output; ++i) resampling.Taps(axis, i, taps, places + i * taps, weights + i * taps);
   const auto outside = static_cast<Acc>(resampling.extrapolation_value());
+  if (inner == 1 && (taps == 2 || taps == 4)) {
+    for (int64_t i = 0; i < axis.output; ++i) ShareWeights(taps, places + i * taps, weights + i * taps);
+    context.ParallelFor(outer, 0.6 * static_cast<double>(taps * axis.output), [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line)
+        (taps == 2 ? ResizeLine<2, Acc> : ResizeLine<4, Acc>)(from + line * axis.input, axis.output, places, weights,
+                                                              outside, to + line * axis.output);
+    });
+    return;
+  }
   const double cost = 0.3 * static_cast<double>(taps * inner) + 5;
   context.ParallelFor(outer * axis.output, cost, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
@@ -29,6 +67,11 @@ void ResizeAxis(RuntimeContext& context, const Resampling& resampling, const Res
       const Acc* weight = weights + unit % axis.output * taps;
       const Acc* source = from + unit / axis.output * axis.input * inner;
       Acc* out = to + unit * inner;
+      if (place[0] >= 0 && taps == 2 && weight[0] != 0 && weight[1] != 0) {
+        const Acc *row = source + place[0] * inner, *next = source + place[1] * inner;
+        for (int64_t i = 0; i < inner; ++i) out[i] = weight[0] * row[i] + weight[1] * next[i];
+        continue;
+      }
       std::fill_n(out, inner, place[0] < 0 ? outside : Acc(0));
       for (int64_t t = 0; place[0] >= 0 && t < taps; ++t) {
         if (weight[t] == 0) continue;  // of no weight is an infinity, too

@@ -9,14 +9,16 @@ namespace light {
 namespace {
 
 struct CeilOp {
-  static constexpr double kCost = 1;
+  static constexpr auto kSimd = &simd::SimdTable::ceil;
+  static constexpr double kCost = 0.4;
   template <class T>
   static T Apply(T x) {
     return std::ceil(x);
   }
 };
 struct FloorOp {
-  static constexpr double kCost = 1;
+  static constexpr auto kSimd = &simd::SimdTable::floor;
+  static constexpr double kCost = 0.4;
   template <class T>
   static T Apply(T x) {
     return std::floor(x);
@@ -24,7 +26,8 @@ struct FloorOp {
 };
 /// Halves go to the even neighbour.
 struct RoundOp {
-  static constexpr double kCost = 1;
+  static constexpr auto kSimd = &simd::SimdTable::round;
+  static constexpr double kCost = 0.4;
   template <class T>
   static T Apply(T x) {
     return std::nearbyint(x);

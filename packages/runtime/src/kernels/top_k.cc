@@ -4,6 +4,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/float_keys.h"
 #include "kernels/scratch.h"
 
 namespace light {
@@ -38,6 +39,31 @@ void Select(const T* x, int64_t extent, int64_t pitch, int64_t* best, int64_t k)
     std::push_heap(best, best + k, before);
   }
   std::sort_heap(best, best + k, before);
+}
+
+/// As Select, of at most kMostKeys floats; `keys` has room for `extent`.
+template <bool kLargest>
+void SelectFloats(const float* x, int64_t extent, int64_t pitch, int64_t* best, int64_t k, uint64_t* keys) {
+  const auto key = [&](int64_t i) {
+    const uint32_t order = OrderOf(x[i * pitch]);
+    return KeyOf(kLargest ? ~order : order, i);
+  };
+  if (k > extent / 16) {
+    for (int64_t i = 0; i < extent; ++i) keys[i] = key(i);
+    if (k < extent) std::nth_element(keys, keys + k, keys + extent);
+  } else {
+    for (int64_t i = 0; i < k; ++i) keys[i] = key(i);
+    std::make_heap(keys, keys + k);  // the last of the chosen on top
+    for (int64_t i = k; i < extent; ++i) {
+      const uint64_t next = key(i);
+      if (next > keys[0]) continue;
+      std::pop_heap(keys, keys + k);
+      keys[k - 1] = next;
+      std::push_heap(keys, keys + k);
+    }
+  }
+  std::sort(keys, keys + k);
+  for (int64_t i = 0; i < k; ++i) best[i] = IndexOf(keys[i]);
 }
 
 class TopK final : public KernelBase {
@@ -77,13 +103,22 @@ class TopK final : public KernelBase {
     // Each task has scratch of its own.
     const int64_t lines = outer * inner, tasks = std::min<int64_t>(lines, 64);
     auto* scratch = Scratch<int64_t>(context, tasks * k);
+    const bool by_keys = std::is_same_v<T, float> && extent <= kMostKeys;
+    auto* keys = Scratch<uint64_t>(context, by_keys ? tasks * extent : 0);
     const double cost = 3 * static_cast<double>(extent) * static_cast<double>(lines / tasks + 1);
     context.ParallelFor(tasks, cost, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         int64_t* best = scratch + task * k;
         for (int64_t line = task; line < lines; line += tasks) {
           const T* from = x.Data<T>() + line / inner * extent * inner + line % inner;
-          Select<kLargest>(from, extent, inner, best, k);
+          if constexpr (std::is_same_v<T, float>) {
+            if (by_keys)
+              SelectFloats<kLargest>(from, extent, inner, best, k, keys + task * extent);
+            else
+              Select<kLargest>(from, extent, inner, best, k);
+          } else {
+            Select<kLargest>(from, extent, inner, best, k);
+          }
           const int64_t at = line / inner * k * inner + line % inner;
           for (int64_t i = 0; i < k; ++i) {
             values.Data<T>()[at + i * inner] = from[best[i] * inner];

@@ -7,6 +7,7 @@
 #include "kernels/moved.h"
 #include "kernels/simd_dispatch.h"
 #include "kernels/transpose.h"
+#include "kernels/transpose_square.h"
 
 namespace light {
 namespace {
@@ -105,6 +106,16 @@ void TransposeTiles(RuntimeContext& context, const Permuted& p, std::size_t inne
             if constexpr (!std::is_same_v<T, std::string>) {
               // By way of a small square: extents that are powers of two put a column's elements into one set of the
               // cache, which would lose each line again before its next element is due.
+              if constexpr (sizeof(T) <= 2) {
+                using U = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
+                if (column_end - column == kTile && band_end - first == kTile) {
+                  for (int64_t row = first; row < band_end; row += kSquare<U>)
+                    for (int64_t c = column; c < column_end; c += kSquare<U>)
+                      TransposeSquare<U>(source + row + c * column_stride, column_stride, target + row * row_pitch + c,
+                                         row_pitch);
+                  continue;
+                }
+              }
               T square[kTile][kTile];
               if (column_end - column == kTile && band_end - first == kTile) {
                 for (int64_t c = 0; c < kTile; ++c)

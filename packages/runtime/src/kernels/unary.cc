@@ -97,14 +97,16 @@ struct SigmoidOp {
 };
 
 struct ReciprocalOp {
-  static constexpr double kCost = 0.5;
+  static constexpr auto kSimd = &SimdTable::reciprocal;
+  static constexpr double kCost = 0.4;
   template <class T>
   static T Apply(T x) {
     return 1 / x;
   }
 };
 struct SignOp {
-  static constexpr double kCost = 0.5;
+  static constexpr auto kSimd = &SimdTable::sign;
+  static constexpr double kCost = 0.4;
   template <class T>
   static T Apply(T x) {
     return x != x ? x : static_cast<T>((x > T{0}) - (x < T{0}));

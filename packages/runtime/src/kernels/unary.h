@@ -8,6 +8,7 @@
 #include "kernels/element.h"
 #include "kernels/elementwise.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
 
 namespace light {
 
@@ -75,12 +76,13 @@ class UnaryKernel final : public std::conditional_t<std::is_same_v<T, float>, El
       float block[kBlock];
       for (int64_t i = 0; i < n; i += kBlock) {
         const int64_t length = std::min(kBlock, n - i);
-        for (int64_t j = 0; j < length; ++j) block[j] = static_cast<float>(x[i + j]);
+        WidenElements(x + i, length, block);
         MapFloats(block, block, length);
-        for (int64_t j = 0; j < length; ++j) y[i + j] = T(block[j]);
+        NarrowElements(block, length, y + i);
       }
     } else {
-      for (int64_t i = 0; i < n; ++i) y[i] = R(op_.Apply(static_cast<C>(x[i])));
+      const Op op = op_;  // which y cannot overlap
+      for (int64_t i = 0; i < n; ++i) y[i] = R(op.Apply(static_cast<C>(x[i])));
     }
   }
 

@@ -23,6 +23,10 @@ int64_t Window::output_rows() const noexcept { return Product(output, 0, last())
 int64_t Window::kernel_rows() const noexcept { return Product(kernel, 0, last()); }
 
 int64_t Window::InputRow(int64_t o, int64_t k) const noexcept {
+  if (last() == 1) {  // without divisions
+    const int64_t at = o * strides[0] - pads[0] + k * dilations[0];
+    return at < 0 || at >= input[0] ? -1 : at;
+  }
   int64_t row = 0, pitch = 1;
   for (std::size_t d = last(); d-- > 0;) {
     const int64_t at = o % output[d] * strides[d] - pads[d] + k % kernel[d] * dilations[d];
@@ -37,6 +41,11 @@ int64_t Window::InputRow(int64_t o, int64_t k) const noexcept {
 
 void Window::OutputColumns(int64_t k, int64_t& begin, int64_t& end) const noexcept {
   const int64_t shift = pads[last()] - k * dilations[last()], stride = strides[last()], width = output[last()];
+  if (stride == 1) {
+    begin = std::clamp<int64_t>(shift, 0, width);
+    end = std::clamp<int64_t>(input[last()] + shift, begin, width);
+    return;
+  }
   begin = std::clamp<int64_t>(CeilDivide(shift, stride), 0, width);
   end = std::clamp<int64_t>(FloorDivide(input[last()] - 1 + shift, stride) + 1, begin, width);
 }

@@ -27,6 +27,26 @@ struct GemmArgs {
   bool reversed = false;            ///< take the panels from the last to the first
 };
 
+/// A product C = (A - row_zero) * (B - column_zero) of 8-bit integers, modulo 2^32.
+struct IntegerGemmArgs {
+  const int8_t* a;   ///< rows of 4 * k_groups bytes; zeros fill them up
+  const uint8_t* b;  ///< panels of SimdTable::nr columns: [panel][k_groups][nr][4]
+  int32_t* c;        ///< rows of n numbers
+  size_t n;
+  size_t k_groups;
+  const int32_t* row_zero;
+  const int32_t* row_sum;  ///< of A's elements
+  const int32_t* column_zero;
+  const int32_t* column_sum;  ///< of B's elements less their zero points
+};
+
+/// What quantized numbers of 8 bits may be, and which of them is 0.
+struct QuantizedRange {
+  int32_t low;
+  int32_t high;
+  int32_t zero;
+};
+
 /// How a line of an input is laid out for windows that move over it: padded, and, if they move by more than one
 /// element, split into phases: element i of the padded line at [i % stride][i / stride]. Neighbours in a phase belong
 /// to neighbouring windows.
@@ -112,6 +132,8 @@ struct WinogradOutput {
   bool relu;
 };
 
+using IntegerGemmFn = void (*)(const IntegerGemmArgs* args, size_t row_begin, size_t row_end, size_t panel_begin,
+                               size_t panel_end);
 using UnaryFn = void (*)(const float* x, float* y, size_t n);
 using BinaryFn = void (*)(const float* a, const float* b, float* y, size_t n);
 
@@ -128,21 +150,50 @@ struct SimdTable {
   /// Computes the rows and panels given of the product.
   void (*gemm)(const GemmArgs* args, size_t row_begin, size_t row_end, size_t panel_begin, size_t panel_end);
 
+  IntegerGemmFn integer_gemm;
+  IntegerGemmFn integer_gemm_vnni;  ///< for processors with AVX512_VNNI; null elsewhere
+
   UnaryFn exp, log, tanh, erf, sigmoid, sqrt, relu, neg, abs;
+  UnaryFn sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh;
+  UnaryFn gelu, mish, softplus, softsign, reciprocal;
+  UnaryFn sign;                ///< 0 of either zero
+  UnaryFn round, floor, ceil;  ///< halves round to even
   BinaryFn add, sub, mul, div;
   BinaryFn max, min;  ///< a NaN in either wins
   BinaryFn prelu;     ///< a * b where a < 0, else a
   // One operand a scalar, read from its address.
   BinaryFn add_scalar, mul_scalar, sub_scalar, scalar_sub, div_scalar, scalar_div, max_scalar, min_scalar, prelu_scalar;
 
+  BinaryFn threshold_scalar;  ///< a where a > b, else 0
+
+  /// y = gamma * (x < 0 ? alpha * (e^(x / divisor) - 1) : x).
+  void (*elu)(const float* x, float divisor, float alpha, float gamma, float* y, size_t n);
+  /// y = x + bias below -bound, x - bias above bound, else 0.
+  void (*shrink)(const float* x, float bias, float bound, float* y, size_t n);
   /// y += a * x.
   void (*axpy)(float a, const float* x, float* y, size_t n);
   /// y = x * scale + shift.
   void (*affine)(const float* x, float scale, float shift, float* y, size_t n);
 
+  /// Of binary16; numbers are rounded half to even.
+  void (*from_half)(const uint16_t* x, float* y, size_t n);
+  void (*to_half)(const float* x, uint16_t* y, size_t n);
+  void (*to_int32)(const float* x, int32_t* y, size_t n);  ///< truncated; beyond the type its nearest; 0 of a NaN
+  /// As above, of numbers that `low` and `high` bound.
+  void (*to_bytes)(const float* x, float low, float high, uint8_t* y, size_t n);
+  /// y = x / scale, rounded half to even, moved by the zero point and kept in the range; the lowest of a NaN.
+  void (*quantize)(const float* x, float scale, const QuantizedRange* range, uint8_t* y, size_t n);
+  /// As above, of x times a factor: one for all, or one each.
+  void (*requantize)(const int32_t* x, const double* factors, bool one_factor, const QuantizedRange* range, uint8_t* y,
+                     size_t n);
+
   float (*reduce_sum)(const float* x, size_t n);
   float (*reduce_max)(const float* x, size_t n);  ///< -inf if n is 0; a NaN wins
   float (*reduce_min)(const float* x, size_t n);  ///< inf if n is 0; a NaN wins
+  // In float64.
+  double (*sum)(const float* x, size_t n);
+  double (*sum_of_magnitudes)(const float* x, size_t n);
+  double (*sum_of_squares)(const float* x, double center, size_t n);  ///< of the distances from `center`
   /// Softmax of each row of [rows, n].
   void (*softmax)(const float* x, float* y, size_t rows, size_t n);
   /// Normalises each row of [rows, n]; `bias`, `mean` and `inverse_deviation` (one per row) may be null.
