@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
+from simd_levels import levels
 
 STORED = [np.int8, np.uint8, np.int16, np.uint16]
 BYTES = [np.int8, np.uint8]
@@ -251,6 +255,8 @@ def test_matmul_integer(run_node: Any, rng: Any, case: Any, left: Any, right: An
     want = np.asarray(np.matmul(a - per_row(a_zero).astype(np.int64), b - b_zero.astype(np.int64)))
     assert got.shape == want.shape
     np.testing.assert_array_equal(got, want)
+    (got,) = run_node("MatMulInteger", inputs, 10, [TensorProto.INT32], constants=(1,), threads=2)
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
@@ -272,6 +278,8 @@ def test_qlinear_matmul(run_node: Any, rng: Any, case: Any, left: Any, right: An
     # A quotient half way between two integers may go either way by its last bit.
     near_half = np.abs(np.abs(quotients - np.floor(quotients)) - 0.5) < 1e-9
     np.testing.assert_array_equal(got[~near_half], want[~near_half])
+    (of_constant,) = run_node("QLinearMatMul", inputs, 21, [kind(out)], constants=(3,))
+    np.testing.assert_array_equal(of_constant, got)
 
 
 @pytest.mark.parametrize(
@@ -321,6 +329,10 @@ CONVOLUTIONS = [
     ((1, 4, 5, 5), (6, 2, 3, 3), [1, 1], [1, 1], [1] * 4, 2),
     ((1, 2, 3, 4, 5), (2, 2, 2, 2, 2), [1, 2, 1], [1] * 3, [0] * 6, 1),
     ((0, 2, 4, 4), (2, 2, 2, 2), [1, 1], [1, 1], [0] * 4, 1),
+    ((2, 8, 9, 20), (12, 4, 3, 3), [1, 1], [1, 1], [1] * 4, 2),
+    ((1, 3, 4, 5, 6), (5, 3, 2, 2, 2), [2, 1, 2], [1, 1, 2], [1, 0, 1, 0, 1, 1], 1),
+    ((1, 5, 170), (7, 5, 4), [3], [2], [3, 2], 1),
+    ((1, 2, 40, 1), (30, 2, 5, 1), [1, 1], [1, 1], [2, 0, 2, 0], 1),
 ]
 
 
@@ -374,3 +386,15 @@ def test_quantize_linear_declines_a_division_of_integers(run_node: Any) -> None:
     inputs = [np.ones(3, np.float32), np.ones((), np.float32)]
     with pytest.raises(Exception, match="a division in int32 is not supported"):
         run_node("QuantizeLinear", inputs, 23, [TensorProto.UINT8], precision=TensorProto.INT32)
+
+
+@pytest.mark.parametrize("level", levels())
+def test_products_of_bytes_on_every_level(level: str) -> None:
+    functions = (test_matmul_integer, test_qlinear_matmul, test_quantized_convolutions)
+    tests = [f"{__file__}::{test.__name__}" for test in functions]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(
+        command, env={**os.environ, "ONNX_LIGHT_SIMD": level}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert " passed" in done.stdout

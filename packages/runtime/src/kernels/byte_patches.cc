@@ -100,9 +100,10 @@ void BytePatches::PackPanel(int64_t panel) {
 PackedBytes BytePatches::Pack(RuntimeContext& context, const void* x, bool is_signed, uint8_t zero) {
   Pad(context, static_cast<const uint8_t*>(x), is_signed ? 0x80 : 0, zero);
   const auto nr = static_cast<int64_t>(Simd().nr);
-  context.ParallelFor((columns_ + nr - 1) / nr, 0.3 * static_cast<double>(depth_ * nr), [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) PackPanel(panel);
-  });
+  context.ParallelFor((columns_ + nr - 1) / nr, 0.3 * static_cast<double>(depth_ * nr),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t panel = begin; panel < end; ++panel) PackPanel(panel);
+                      });
   return {packed_, sums_};
 }
 

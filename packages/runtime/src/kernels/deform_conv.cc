@@ -47,10 +47,9 @@ struct Points {
   template <class T>
   void Look(const T* plane, int64_t n, C* values) const {
     for (int64_t i = 0; i < n; ++i) {
-      const C sum = weights[0][i] * static_cast<C>(plane[places[0][i]]) +
-                    weights[1][i] * static_cast<C>(plane[places[1][i]]) +
-                    weights[2][i] * static_cast<C>(plane[places[2][i]]) +
-                    weights[3][i] * static_cast<C>(plane[places[3][i]]);
+      const C sum =
+          weights[0][i] * static_cast<C>(plane[places[0][i]]) + weights[1][i] * static_cast<C>(plane[places[1][i]]) +
+          weights[2][i] * static_cast<C>(plane[places[2][i]]) + weights[3][i] * static_cast<C>(plane[places[3][i]]);
       values[i] = weights[0][i] == 0 ? C(0) : sum;
     }
   }

@@ -106,9 +106,8 @@ class Einsum final : public KernelBase {
     WithType(NumberTypes{}, y.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (std::is_same_v<T, float>) {
-        if (equation_.terms.size() == 2 &&
-            EinsumByProducts(context, labels.extents, View<float>(context, labels, 0), View<float>(context, labels, 1),
-                             order, y.Data<float>()))
+        if (equation_.terms.size() == 2 && EinsumByProducts(context, labels.extents, View<float>(context, labels, 0),
+                                                            View<float>(context, labels, 1), order, y.Data<float>()))
           return;
       }
       // Sums of real numbers in double; integers wrap in the end, whatever their width in between.

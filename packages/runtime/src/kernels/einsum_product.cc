@@ -118,8 +118,8 @@ bool EinsumByProducts(RuntimeContext& context, const Dims& extents, const Einsum
     std::swap(m, n);
   }
   const Matrices left = View(context, extents, *a, {batch, m, k}), right = View(context, extents, *b, {batch, k, n});
-  const float* packed = PackForRun(context, {right.data, right.row, right.column}, right.pitch, batch.extent, k.extent,
-                                   n.extent);
+  const float* packed =
+      PackForRun(context, {right.data, right.row, right.column}, right.pitch, batch.extent, k.extent, n.extent);
   const int64_t size = PackedSize(k.extent, n.extent);
   Matrices result{out, batch.Stride(extents, pitches), m.Stride(extents, pitches), n.Stride(extents, pitches)};
   const bool is_placed = result.pitch >= 0 && result.row >= 0 && (result.column == 1 || n.extent == 1);

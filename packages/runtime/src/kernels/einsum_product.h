@@ -7,7 +7,8 @@
 
 namespace light {
 
-/// A tensor whose axes are labels. The labels are the letters of an equation, then the axes that its ellipsis stands for.
+/// A tensor whose axes are labels. The labels are the letters of an equation, then the axes that its ellipsis stands
+/// for.
 template <class A>
 struct EinsumOperand {
   const A* data = nullptr;

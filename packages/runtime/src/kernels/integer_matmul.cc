@@ -81,16 +81,17 @@ void Multiply(RuntimeContext& context, const MatMulShapes& s, const Tensor& a, c
   std::vector<PackedBytes> right(static_cast<std::size_t>(b_count));
   for (int64_t i = 0; i < b_count; ++i)
     right[static_cast<std::size_t>(i)] =
-        constant.empty() ? PackBytesForRun(context, static_cast<const uint8_t*>(b.data()) + i * s.k * s.n, b_signed,
-                                           s.k, s.n)
-                         : constant.matrix(i);
+        constant.empty()
+            ? PackBytesForRun(context, static_cast<const uint8_t*>(b.data()) + i * s.k * s.n, b_signed, s.k, s.n)
+            : constant.matrix(i);
   const int64_t count = s.count();
   if (b_count == 1 && count == a_count)  // one right side for all: a single tall product
     return MultiplyBytes(context, rows, row_zero, right[0], column_zero, s.m * count, s.n, s.k, y);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t left = pairs[2 * i] * s.m, column = pairs[2 * i + 1];
     MultiplyBytes(context, {rows.rows + left * groups, rows.sums + left}, row_zero + left,
-                  right[static_cast<std::size_t>(column)], column_zero + column * s.n, s.m, s.n, s.k, y + i * s.m * s.n);
+                  right[static_cast<std::size_t>(column)], column_zero + column * s.n, s.m, s.n, s.k,
+                  y + i * s.m * s.n);
   }
 }
 

@@ -14,7 +14,8 @@ int64_t Groups(int64_t k) { return (k + 3) / 4; }
 int64_t Width() { return static_cast<int64_t>(Simd().nr); }
 int64_t Panels(int64_t n) { return (n + Width() - 1) / Width(); }
 
-/// Packs the panels [begin, end) of a dense matrix and adds up their columns. `flip` is what each byte is combined with.
+/// Packs the panels [begin, end) of a dense matrix and adds up their columns. `flip` is what each byte is combined
+/// with.
 void PackPanels(const uint8_t* b, uint8_t flip, int64_t k, int64_t n, int64_t begin, int64_t end, uint8_t* packed,
                 int32_t* sums) {
   const int64_t width = Width(), groups = Groups(k);
@@ -108,15 +109,9 @@ void MultiplyBytes(RuntimeContext& context, const ByteRows& a, const int32_t* ro
   for (int64_t j = 0; j < n; ++j)
     column_sum[j] = static_cast<int32_t>(static_cast<uint32_t>(b.sums[j]) -
                                          static_cast<uint32_t>(k) * static_cast<uint32_t>(column_zero[j]));
-  const simd::IntegerGemmArgs args = {a.rows,
-                                      b.panels,
-                                      c,
-                                      static_cast<std::size_t>(n),
-                                      static_cast<std::size_t>(Groups(k)),
-                                      row_zero,
-                                      a.sums,
-                                      column_zero,
-                                      column_sum};
+  const simd::IntegerGemmArgs args = {
+      a.rows, b.panels,    c,         static_cast<std::size_t>(n), static_cast<std::size_t>(Groups(k)), row_zero,
+      a.sums, column_zero, column_sum};
   const simd::IntegerGemmFn multiply = ProductFunction();
   const int64_t panels = Panels(n), block = 8 * static_cast<int64_t>(Simd().mr), blocks = (m + block - 1) / block;
   const double cost = static_cast<double>(std::min(m, block) * Width()) * static_cast<double>(k) / 60 + 20;

@@ -20,7 +20,8 @@ struct AxisMaps {
   int64_t run_length = 0;
 };
 
-/// How many times each position of a map comes, if they are neighbours of one element each and all come as often; else 0.
+/// How many times each position of a map comes, if they are neighbours of one element each and all come as often; else
+/// 0.
 inline int64_t Repeats(std::span<const int64_t> map, int64_t block) {
   const auto n = static_cast<int64_t>(map.size());
   int64_t repeats = 1;

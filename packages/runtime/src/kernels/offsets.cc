@@ -34,6 +34,7 @@ void FillElementOffsets(const Dims& data, const Tensor& indices, std::size_t axi
   const Dims pitch = Pitches(data);
   const std::size_t last = data.rank() - 1;
   const int64_t length = indices.dim(last), lines = indices.element_count() / length;
+  const int64_t extent = data[axis], step = pitch[axis], advance = axis == last ? 0 : 1;
   for (int64_t line = 0; line < lines; ++line) {
     int64_t base = 0, rest = line;
     for (std::size_t d = last; d-- > 0;) {
@@ -41,7 +42,9 @@ void FillElementOffsets(const Dims& data, const Tensor& indices, std::size_t axi
       rest /= indices.dim(d);
     }
     for (int64_t i = 0; i < length; ++i)
-      *offsets++ = base + (axis == last ? 0 : i) + IndexFromFront(*index++, axis, data[axis]) * pitch[axis];
+      offsets[i] = base + i * advance + IndexFromFront(index[i], axis, extent) * step;
+    offsets += length;
+    index += length;
   }
 }
 

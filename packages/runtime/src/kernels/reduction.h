@@ -70,8 +70,7 @@ typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
       for (Acc& chain : chains) chain = acc;
       for (; first + kChains <= n; first += kChains)
         for (int64_t j = 0; j < kChains; ++j)
-          chains[j] =
-              Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[first + j])), chains[j]);
+          chains[j] = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[first + j])), chains[j]);
       for (const Acc& chain : chains) acc = Op::Combine(chain, acc);
     }
     for (int64_t i = first; i < n; ++i) acc = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[i])), acc);

@@ -42,7 +42,8 @@ class RotaryEmbedding final : public KernelBase {
           const int64_t step = l.heads_first ? unit % l.steps : unit / l.heads % l.steps;
           const int64_t token = unit / (l.heads * l.steps) * l.steps + step;
           const int64_t row = (position ? position[token] : token) * (l.rotary / 2);
-          Rotate(x.Data<T>() + unit * l.head, cosines.Data<T>() + row, sines.Data<T>() + row, l,
+          const auto rotate = interleaved_ ? Rotate<true, T> : Rotate<false, T>;
+          rotate(x.Data<T>() + unit * l.head, cosines.Data<T>() + row, sines.Data<T>() + row, l,
                  y.Data<T>() + unit * l.head);
         }
       };
@@ -99,9 +100,10 @@ class RotaryEmbedding final : public KernelBase {
                      std::to_string(position));
   }
 
-  template <class T>
-  void Rotate(const T* x, const T* cosines, const T* sines, const Layout& l, T* y) const {
-    const int64_t half = l.rotary / 2, pitch = interleaved_ ? 2 : 1, partner = interleaved_ ? 1 : half;
+  template <bool kInterleaved, class T>
+  static void Rotate(const T* x, const T* cosines, const T* sines, const Layout& l, T* y) {
+    const int64_t half = l.rotary / 2, partner = kInterleaved ? 1 : half;
+    constexpr int64_t pitch = kInterleaved ? 2 : 1;
     for (int64_t i = 0; i < half; ++i) {
       const auto real = static_cast<float>(x[i * pitch]), imaginary = static_cast<float>(x[i * pitch + partner]);
       const auto cosine = static_cast<float>(cosines[i]), sine = static_cast<float>(sines[i]);
