@@ -170,11 +170,15 @@ def libraries() -> Iterator[Quantity]:
 NOT_TAKEN = {"ggml_cnn"}
 
 
+REVERSE_WANTED = {"mlp_b1": 1.0, "mlp_b64": 1.05, "cnn": 0.7, "transformer": 1.0, "elementwise_tree": 0.5}
+
+
 def reverse() -> Iterator[Quantity]:
+    sides = (COMPILED, PROVIDER)
     for name, (label, _) in WHOLE_MODELS.items():
         for threads in (1, 2):
-            yield Quantity(f"reverse_{name}_t{threads}", REVERSE, label, name, None, threads, (COMPILED, PROVIDER))
-    yield Quantity("reverse_chain", REVERSE, "chain of 1000 Relu", "relu_1000", sides=(COMPILED, PROVIDER))
+            yield Quantity(f"reverse_{name}_t{threads}", REVERSE, label, name, REVERSE_WANTED[name], threads, sides)
+    yield Quantity("reverse_chain", REVERSE, "chain of 1000 Relu", "relu_1000", 0.5, sides=sides)
     label = "one more node in kernel mode"
     for name, other in (("reverse_kernel_node", SAMPLE), ("reverse_kernel_node_cpu", PROVIDER)):
         yield Quantity(name, REVERSE, f"{label}, against {other.title}", "node", sides=(KERNELS, other))
