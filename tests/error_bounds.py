@@ -88,7 +88,7 @@ BOUNDS: dict[str, Bound] = {
     "Softplus": Bound(2.5, 2),
     "Softsign": Bound(1.5, 1.5),
     "Tan": Bound(2.6, 1.5),
-    "Tanh": Bound(2, 2.5),
+    "Tanh": Bound(2.6, 2.5),
     "Gelu": Bound(1, terms=1.5, what=GATE),
     "Gelu, tanh": Bound(1, terms=3, what=GATE),
     "HardSigmoid": Bound(0.5, terms=0.5, what=ONE),

@@ -485,13 +485,13 @@ void TestProduct(const SimdTable& level, const Product& p) {
 }
 
 void TestLevel(const SimdTable& level) {
-  // The worst errors over every 61st float, on any level: exp 1.018, log 0.801, tanh 1.431, erf 1.302, sigmoid 2.304.
+  // The worst errors over every 61st float, on any level: exp 1.018, log 0.801, tanh 2.489, erf 1.302, sigmoid 2.304.
   TestUnary(level, "exp", level.exp, [](double x) { return std::exp(x); }, -105, 90, 1.05);
   TestUnary(level, "exp", level.exp, [](double x) { return std::exp(x); }, -1, 1, 1.05);
   TestUnary(level, "log", level.log, [](double x) { return std::log(x); }, 0, 3, 1.0);
   TestUnary(level, "log", level.log, [](double x) { return std::log(x); }, 1e-39f, 1e-37f, 1.0);
-  TestUnary(level, "tanh", level.tanh, [](double x) { return std::tanh(x); }, -10, 10, 1.5);
-  TestUnary(level, "tanh", level.tanh, [](double x) { return std::tanh(x); }, -1, 1, 1.5);
+  TestUnary(level, "tanh", level.tanh, [](double x) { return std::tanh(x); }, -10, 10, 2.6);
+  TestUnary(level, "tanh", level.tanh, [](double x) { return std::tanh(x); }, -1, 1, 2.6);
   TestUnary(level, "erf", level.erf, [](double x) { return std::erf(x); }, -5, 5, 1.35);
   TestUnary(level, "erf", level.erf, [](double x) { return std::erf(x); }, -1, 1, 1.35);
   TestUnary(level, "sigmoid", level.sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -105, 30, 2.5);

@@ -220,9 +220,51 @@ class GridSample final : public KernelBase {
     });
   }
 
+  /// As Interpolate, for at most four taps: neighbouring positions together, channel by channel, so that what is
+  /// written lies together too.
+  template <class T, class G>
+  void InterpolateFour(RuntimeContext& context, const Tensor& x, const G* grid, Tensor& y) const {
+    using Acc = Interpolated<T>;
+    constexpr int64_t kBlock = 32;
+    const int64_t channels = x.dim(1), plane = Product(x.dims(), 2, x.rank());
+    const int64_t positions = Product(y.dims(), 2, y.rank()), blocks = (positions + kBlock - 1) / kBlock;
+    const int64_t axes = static_cast<int64_t>(x.rank()) - 2;
+    const double cost = kBlock * (50 + 4 * static_cast<double>(channels));
+    context.ParallelFor(y.dim(0) * blocks, cost, [&](int64_t begin, int64_t end) {
+      Taps taps;
+      int64_t places[4][kBlock];
+      Acc weights[4][kBlock];
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t batch = unit / blocks, first = unit % blocks * kBlock, n = std::min(kBlock, positions - first);
+        for (int64_t i = 0; i < n; ++i) {
+          Look(x, grid + (batch * positions + first + i) * axes, taps);
+          for (int64_t k = taps.count; k < 4; ++k) {  // what is missing shares the first one's weight
+            taps.places[k] = taps.count == 0 ? 0 : taps.places[0];
+            taps.weights[k] = taps.count == 0 ? 0 : taps.weights[0] /= 2;
+          }
+          for (int64_t k = 0; k < 4; ++k) {
+            places[k][i] = taps.places[k];
+            weights[k][i] = static_cast<Acc>(taps.weights[k]);
+          }
+        }
+        const T* from = x.Data<T>() + batch * channels * plane;
+        T* to = y.Data<T>() + batch * channels * positions + first;
+        const auto value = [](T element) { return static_cast<Acc>(static_cast<ComputeType<T>>(element)); };
+        for (int64_t c = 0; c < channels; ++c, from += plane, to += positions) {
+          for (int64_t i = 0; i < n; ++i) {
+            const Acc sum = weights[0][i] * value(from[places[0][i]]) + weights[1][i] * value(from[places[1][i]]) +
+                            weights[2][i] * value(from[places[2][i]]) + weights[3][i] * value(from[places[3][i]]);
+            to[i] = FromInterpolated<T>(weights[0][i] == 0 ? Acc(0) : sum);
+          }
+        }
+      }
+    });
+  }
+
   template <class T, class G>
   void Interpolate(RuntimeContext& context, const Tensor& x, const G* grid, double taps_at_most, Tensor& y) const {
     using Acc = Interpolated<T>;
+    if (taps_at_most == 4) return InterpolateFour<T>(context, x, grid, y);
     const int64_t channels = x.dim(1), plane = Product(x.dims(), 2, x.rank());
     const int64_t positions = Product(y.dims(), 2, y.rank());
     const double cost = 50 + taps_at_most * (2 + static_cast<double>(channels));
@@ -230,16 +272,6 @@ class GridSample final : public KernelBase {
       const T* from = x.Data<T>() + batch * channels * plane;
       T* to = y.Data<T>() + batch * channels * positions + position;
       const auto value = [](T x) { return static_cast<Acc>(static_cast<ComputeType<T>>(x)); };
-      if (taps.count == 4) {
-        const T *a = from + taps.places[0], *b = from + taps.places[1], *c = from + taps.places[2],
-                *d = from + taps.places[3];
-        const auto u = static_cast<Acc>(taps.weights[0]), v = static_cast<Acc>(taps.weights[1]),
-                   w = static_cast<Acc>(taps.weights[2]), z = static_cast<Acc>(taps.weights[3]);
-        for (int64_t i = 0, at = 0; i < channels; ++i, at += plane)
-          to[i * positions] =
-              FromInterpolated<T>(u * value(a[at]) + v * value(b[at]) + w * value(c[at]) + z * value(d[at]));
-        return;
-      }
       Acc weights[Taps::kMost];
       for (int64_t i = 0; i < taps.count; ++i) weights[i] = static_cast<Acc>(taps.weights[i]);
       for (int64_t c = 0; c < channels; ++c) {

@@ -32,6 +32,21 @@ inline int64_t Repeats(std::span<const int64_t> map, int64_t block) {
   return repeats;
 }
 
+/// Each of `n` elements two times.
+template <class T>
+void CopyTwice(const T* from, int64_t n, T* to) {
+  if constexpr (sizeof(T) == sizeof(uint32_t)) {
+    for (int64_t i = 0; i < n; ++i) {  // of integers there are vectors, of bytes there are not
+      uint32_t bits;
+      std::memcpy(&bits, from + i, sizeof(bits));
+      std::memcpy(to + 2 * i, &bits, sizeof(bits));
+      std::memcpy(to + 2 * i + 1, &bits, sizeof(bits));
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[2 * i] = to[2 * i + 1] = from[i];
+  }
+}
+
 template <class T>
 void CopyMapped(RuntimeContext& context, const AxisMaps& axes, const T& constant, const T* from, T* to) {
   const std::size_t last = axes.dims.size() - 1;
@@ -65,7 +80,7 @@ void CopyMapped(RuntimeContext& context, const AxisMaps& axes, const T& constant
           continue;
         }
         if (repeats == 2) {
-          for (int64_t i = 0; i < length / 2; ++i) out[2 * i] = out[2 * i + 1] = source_line[last_map[0] + i];
+          CopyTwice(source_line + last_map[0], length / 2, out);
           continue;
         }
         if (repeats > 0) {
