@@ -193,3 +193,12 @@ def test_deform_conv_of_no_channels_is_the_bias(run_node: Any) -> None:
         arrays = [np.ones(shape, dtype) for shape in ((1, 0, 3, 3), (2, 0, 2, 2), (1, 8, 2, 2))]
         (got,) = run_node("DeformConv", [*arrays, np.array([1.5, -2], dtype)], 22)
         assert got.tolist() == [[[[1.5] * 2] * 2, [[-2] * 2] * 2]]
+
+
+def test_deform_conv_looks_at_nothing_of_no_weight(run_node: Any) -> None:
+    x = np.array([[1, np.inf, 3], [np.nan, 5, 6]], np.float32).reshape(1, 1, 2, 3)
+    offset = np.zeros((1, 2, 2, 3), np.float32)
+    weight = np.ones((1, 1, 1, 1), np.float32)
+    np.testing.assert_array_equal(run_node("DeformConv", [x, weight, offset], 22)[0], x)
+    (got,) = run_node("DeformConv", [x, weight, np.full_like(offset, 100)], 22)
+    np.testing.assert_array_equal(got, np.zeros_like(x))

@@ -84,7 +84,13 @@ def sample(x: np.ndarray, grid: np.ndarray, mode: str, padding: str, align: bool
 @pytest.mark.parametrize("align", [0, 1])
 @pytest.mark.parametrize(
     ("shape", "out"),
-    [((2, 3, 4, 5), (3, 2)), ((1, 2, 1, 3), (2, 2)), ((1, 2, 3, 2, 4), (2, 1, 3)), ((2, 1, 6), (4,))],
+    [
+        ((2, 3, 4, 5), (3, 2)),
+        ((2, 2, 4, 3), (7, 11)),
+        ((1, 2, 1, 3), (2, 2)),
+        ((1, 2, 3, 2, 4), (2, 1, 3)),
+        ((2, 1, 6), (4,)),
+    ],
     ids=str,
 )
 def test_grid_sample(run_node: Any, rng: Any, mode: str, padding: str, align: int, shape: Any, out: Any) -> None:
@@ -142,6 +148,10 @@ def test_what_has_no_weight_is_not_looked_at(run_node: Any) -> None:
     x = np.array([1, np.nan, np.inf], np.float32).reshape(1, 1, 1, 3)
     grid = np.array([[-1, 0]], np.float32).reshape(1, 1, 1, 2)
     assert run_node("GridSample", [x, grid], 20, mode="linear", align_corners=1)[0].item() == 1
+    square = np.array([[np.inf, 1], [np.nan, 2]], np.float32).reshape(1, 1, 2, 2)
+    grid = np.array([[1, -1], [1, 1], [5, 5], [1, 0]], np.float32).reshape(1, 1, 4, 2)
+    got = run_node("GridSample", [square, grid], 20, mode="linear", align_corners=1)[0]
+    assert got.ravel().tolist() == [1, 2, 0, 1.5]
 
 
 def test_grid_sample_without_elements(run_node: Any) -> None:

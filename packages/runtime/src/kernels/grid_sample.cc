@@ -234,13 +234,15 @@ class GridSample final : public KernelBase {
       Taps taps;
       int64_t places[4][kBlock];
       Acc weights[4][kBlock];
+      bool is_outside[kBlock];
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t batch = unit / blocks, first = unit % blocks * kBlock, n = std::min(kBlock, positions - first);
         for (int64_t i = 0; i < n; ++i) {
           Look(x, grid + (batch * positions + first + i) * axes, taps);
+          is_outside[i] = taps.count == 0;
           for (int64_t k = taps.count; k < 4; ++k) {  // what is missing shares the first one's weight
-            taps.places[k] = taps.count == 0 ? 0 : taps.places[0];
-            taps.weights[k] = taps.count == 0 ? 0 : taps.weights[0] /= 2;
+            taps.places[k] = is_outside[i] ? 0 : taps.places[0];
+            taps.weights[k] = is_outside[i] ? 0 : taps.weights[0] /= 2;
           }
           for (int64_t k = 0; k < 4; ++k) {
             places[k][i] = taps.places[k];
@@ -254,7 +256,7 @@ class GridSample final : public KernelBase {
           for (int64_t i = 0; i < n; ++i) {
             const Acc sum = weights[0][i] * value(from[places[0][i]]) + weights[1][i] * value(from[places[1][i]]) +
                             weights[2][i] * value(from[places[2][i]]) + weights[3][i] * value(from[places[3][i]]);
-            to[i] = FromInterpolated<T>(weights[0][i] == 0 ? Acc(0) : sum);
+            to[i] = FromInterpolated<T>(is_outside[i] ? Acc(0) : sum);
           }
         }
       }
