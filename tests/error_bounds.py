@@ -85,7 +85,7 @@ BOUNDS: dict[str, Bound] = {
     "Sigmoid": Bound(2.5, 2.5),
     "Sin": Bound(1.65, 1),
     "Sinh": Bound(0.501, 2.5),
-    "Softplus": Bound(2.5, 2),
+    "Softplus": Bound(2.8, 2),
     "Softsign": Bound(1.5, 1.5),
     "Tan": Bound(2.6, 1.5),
     "Tanh": Bound(2.6, 2.5),
