@@ -72,7 +72,8 @@ def in_initializers(case: TypedCase) -> tuple[onnx.ModelProto, dict[str, Any]]:
 def as_custom_op(model: onnx.ModelProto) -> None:
     """Turn the node into the custom operator by hand: rewrite_model leaves nodes that it is not sure about."""
     node = model.graph.node[0]
-    node.attribute.append(helper.make_attribute("opset", model.opset_import[0].version))
+    opset = next(entry.version for entry in model.opset_import if entry.domain in (node.domain, "ai.onnx"))
+    node.attribute.append(helper.make_attribute("opset", opset))
     node.domain = DOMAIN
     model.opset_import.append(helper.make_opsetid(node.domain, 1))
 

@@ -58,7 +58,34 @@ def test_selected_by_device_it_takes_what_it_has_kernels_for(registered: Host) -
 def test_selected_by_name_it_takes_the_same(registered: Host) -> None:
     session = onnxruntime.InferenceSession(relu_chain(), providers=[EP_NAME])
     assert session.get_providers() == [EP_NAME, CPU]
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    session = onnxruntime.InferenceSession(relu_chain(), options, providers=[EP_NAME])
+    assert registered.assignments(session) == {EP_NAME: ["Neg", "Relu"]}
     np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.maximum(-X, 0))
+
+
+def test_what_draws_in_training_leaves_its_input_alone(registered: Host) -> None:
+    """Other kernels of Dropout give a view of their input, which a host then takes for the output of all."""
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node("Dropout", ["a", "ratio", "training"], ["d"], seed=1),
+        helper.make_node("Neg", ["d"], ["y"]),
+        helper.make_node("ReduceSum", ["y"], ["s"], keepdims=0),
+        helper.make_node("Mul", ["s", "zero"], ["nothing"]),
+        helper.make_node("Add", ["a", "nothing"], ["z"]),  # reads the input of Dropout after it
+    ]
+    model = model_of(
+        nodes,
+        {"x": (F32, [8]), "training": (np.bool_, [])},
+        {"y": (F32, None), "z": (F32, None)},
+        {"ratio": F32(0.5), "zero": F32(0)},
+    )
+    x = np.arange(1, 9, dtype=F32)
+    # Without ONNX Runtime's optimizers, which take Dropout out.
+    y, z = registered.session(model, optimize=False).run(None, {"x": x, "training": np.array(True)})
+    assert set((y / -x).tolist()) == {0, 2}
+    np.testing.assert_array_equal(z, np.arange(1, 9))
 
 
 def test_a_mixed_model_leaves_the_rest_to_onnx_runtime(registered: Host) -> None:
@@ -310,6 +337,7 @@ def test_a_loop_over_threads_does_every_part_once(registered: Host, threads: str
         ({"threads": "-1"}, InvalidArgument, "option 'threads': must be a number from 0"),
         ({"threads": "many"}, InvalidArgument, "option 'threads': must be a number from 0"),
         ({"operators": "Relu,Rleu"}, InvalidArgument, "option 'operators': must be operators that there are kernels"),
+        ({"operators": "If"}, InvalidArgument, "option 'operators': must be operators that there are kernels"),
         ({"mode": "fast"}, InvalidArgument, "option 'mode': must be 'kernel' or 'compile', got 'fast'"),
         ({"thread": "1"}, InvalidArgument, "option 'thread': must be one of threads, operators, mode, winograd"),
         ({"winograd": "True"}, InvalidArgument, "option 'winograd': must be '0' or '1', got 'True'"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from ml_cases import ml_cases
 from onnx import TensorProto, helper, numpy_helper
 from onnx_light_ort_plugin.operators import supported_operators
 from onnx_node_cases import Case, load_cases
@@ -132,7 +133,7 @@ class BaseCase:
 
     def cast(self, where: str, element: str) -> TypedCase | None:
         """Return the case with another element type in the place of a type parameter; None if it has no such place."""
-        if not self.is_defined_for(element):
+        if self.node.domain == "ai.onnx.ml" or not self.is_defined_for(element):  # ml_cases.py has all types
             return None
         model, feeds = onnx.ModelProto(), dict(self.feeds)
         model.CopyFrom(self.model)
@@ -296,13 +297,14 @@ def base_cases() -> dict[str, list[BaseCase]]:
     """Return the cases to start from by operator."""
     table = supported_operators()
     found: dict[str, list[BaseCase]] = defaultdict(list)
-    for case in [*load_cases(), *without_node_test()]:
+    for case in [*load_cases(), *without_node_test(), *ml_cases()]:
         model = onnx.load_model_from_string(case.model)
         node = model.graph.node[0]
-        if case.node_count != 1 or node.domain not in ("", "ai.onnx") or node.op_type not in table:
+        if case.node_count != 1 or node.domain not in ("", "ai.onnx", "ai.onnx.ml") or node.op_type not in table:
             continue
-        opset = max(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
-        base = BaseCase(case, model, onnx.defs.get_schema(node.op_type, opset, ""))
+        domain = node.domain.removesuffix("ai.onnx")
+        opset = max(entry.version for entry in model.opset_import if entry.domain.removesuffix("ai.onnx") == domain)
+        base = BaseCase(case, model, onnx.defs.get_schema(node.op_type, opset, domain))
         if base.schema.since_version == max(table[node.op_type]) and base.has_arrays_only:
             found[node.op_type].append(base)
     for bases in found.values():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import onnx
 import onnx_light_ort_plugin
 import pytest
+from google.protobuf.message import EncodeError
 from onnx import TensorProto, helper, numpy_helper
 from onnx_light_ort_plugin.cli import main
 from onnx_light_ort_plugin.conditions import is_surely_taken
@@ -57,14 +59,15 @@ def test_custom_operators_are_those_with_kernels_for_tensors() -> None:
     names = onnx_light_ort_plugin.list_custom_ops()
     assert names == sorted(set(names))
     assert {"Add", "MatMul", "Conv", "Softmax", "StringConcat"} <= set(names)
-    # Operators with subgraphs, those of sequences alone, and those of other domains.
-    assert not {"If", "Loop", "Scan", "SequenceInsert", "SequenceAt", "LabelEncoder"} & set(names)
+    assert {"LabelEncoder", "Scaler", "TreeEnsemble"} <= set(names)  # of ai.onnx.ml
+    # Operators with subgraphs, and those of sequences alone.
+    assert not {"If", "Loop", "Scan", "SequenceInsert", "SequenceAt"} & set(names)
 
 
 def test_versions_are_those_of_onnx() -> None:
     for name, versions in supported_operators().items():
         for since, version in versions.items():
-            schema = onnx.defs.get_schema(name, since, "")
+            schema = onnx.defs.get_schema(name, since, version.domain)
             assert schema.since_version == since
             assert set(version.types) >= {constraint.type_param_str for constraint in schema.type_constraints}
     assert set(supported_operators()["Relu"]) == {1, 6, 13, 14}
@@ -169,10 +172,63 @@ def test_the_long_name_of_the_domain_is_the_short_one() -> None:
     assert {entry.domain for entry in new.opset_import} == {"", "onnx_light"}
 
 
+def test_nodes_of_machine_learning_are_rewritten_at_their_own_version() -> None:
+    nodes = [helper.make_node("Scaler", ["x"], ["a"], domain="ai.onnx.ml", scale=[2.0]),
+             helper.make_node("Scaler", ["a"], ["y"], domain="elsewhere", scale=[2.0])]  # fmt: skip
+    model = model_of(nodes, x=FLOAT, y=FLOAT)
+    model.opset_import.extend([helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("elsewhere", 1)])
+    new = onnx_light_ort_plugin.rewrite_model(model)
+    assert [node.domain for node in new.graph.node] == ["onnx_light", "elsewhere"]
+    assert helper.get_node_attr_value(new.graph.node[0], "opset") == 3
+
+
 def test_what_cannot_be_rewritten_is_refused() -> None:
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], x=FLOAT, y=FLOAT)
     with pytest.raises(ValueError, match=r"op_types must be among list_custom_ops\(\), got Rleu"):
         onnx_light_ort_plugin.rewrite_model(model, ["Relu", "Rleu"])
+    with pytest.raises(TypeError, match=r"model must be an onnx.ModelProto, got str"):
+        onnx_light_ort_plugin.rewrite_model("model.onnx")
+
+
+def test_a_single_name_stands_for_itself() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["y"])]
+    new = onnx_light_ort_plugin.rewrite_model(model_of(nodes, x=FLOAT, y=FLOAT), "Relu")
+    assert [node.domain for node in new.graph.node] == ["onnx_light", ""]
+
+
+def test_nodes_of_types_of_a_later_onnx_stay() -> None:
+    nodes = [helper.make_node("Identity", ["x"], ["y"])]
+    new = onnx_light_ort_plugin.rewrite_model(model_of(nodes, x=99, y=99))
+    assert new.graph.node[0].domain == ""
+
+
+def test_a_model_of_more_than_protobuf_can_write_says_how_to_load_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise EncodeError("Failed to serialize proto")  # as for 2 GiB
+
+    monkeypatch.setattr(onnx.shape_inference, "infer_shapes", fail)
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], x=FLOAT, y=FLOAT)
+    with pytest.raises(ValueError, match=r"larger than 2 GiB.*load_external_data=False"):
+        onnx_light_ort_plugin.rewrite_model(model)
+
+
+def test_the_command_keeps_external_data_where_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], x=FLOAT, y=FLOAT)
+    weights = np.arange(300, dtype=np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    old = tmp_path / "old.onnx"
+    onnx.save(model, old, save_as_external_data=True, location="w.bin", size_threshold=0)
+    assert main(["rewrite", str(old), str(tmp_path / "new.onnx")]) == 0
+    beside = onnx.load(tmp_path / "new.onnx", load_external_data=False)
+    assert beside.graph.initializer[0].data_location == TensorProto.EXTERNAL
+    (tmp_path / "elsewhere").mkdir()
+    assert main(["rewrite", str(old), str(tmp_path / "elsewhere" / "new.onnx")]) == 0
+    (tmp_path / "w.bin").unlink()
+    elsewhere = onnx.load(tmp_path / "elsewhere" / "new.onnx")
+    np.testing.assert_array_equal(numpy_helper.to_array(elsewhere.graph.initializer[0]), weights)
+    capsys.readouterr()
+    assert main(["rewrite", str(old), str(tmp_path / "elsewhere" / "new.onnx")]) == 1
+    assert re.match(r"onnx-light-ort-plugin: .*old\.onnx: .*w\.bin", capsys.readouterr().err)
 
 
 class Options:

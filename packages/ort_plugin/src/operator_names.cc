@@ -5,7 +5,7 @@
 
 #include <ort_abi/status_error.h>
 
-#include "light/kernel_registry.h"
+#include "kernel_registry.h"
 
 namespace ort_plugin {
 namespace {
@@ -20,7 +20,7 @@ std::string_view Trimmed(std::string_view text) {
 
 std::set<std::string> ReadOperatorNames(const std::string& where, std::string_view list) {
   std::set<std::string> known, operators;
-  for (const light::KernelEntry* entry : light::NativeKernels().All()) known.insert(entry->registration.op_type);
+  for (const SupportedOperator& supported : SupportedOperators()) known.insert(supported.schema->name);
   for (std::string_view rest = list; !rest.empty();) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string op_type(Trimmed(rest.substr(0, comma)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the operators that can be used as custom operators: by name and version the element types of each type
-// parameter, and whether a kernel refuses some nodes for more than their types.
+// Writes the operators that can be used as custom operators: by name and version the domain of ONNX, the element types
+// of each type parameter, and whether a kernel refuses some nodes for more than their types.
 #include <cstdio>
 #include <string>
 
@@ -35,7 +35,8 @@ std::string Types(const light::TypeSet& set) {
 }
 
 std::string Version(const ort_plugin::SupportedOperator& supported) {
-  std::string text = "\"" + std::to_string(supported.schema->since_version) + "\": {\"may_decline\": ";
+  std::string text = "\"" + std::to_string(supported.schema->since_version) + "\": {\"domain\": \"" +
+                     supported.schema->domain + "\", \"may_decline\": ";
   text += supported.may_decline ? "true" : "false";
   text += ", \"types\": {";
   for (std::size_t i = 0; i < supported.types.size(); ++i) {
@@ -49,7 +50,6 @@ std::string Version(const ort_plugin::SupportedOperator& supported) {
 int main() {
   std::string last;
   for (const ort_plugin::SupportedOperator& supported : ort_plugin::SupportedOperators()) {
-    if (!supported.schema->domain.empty()) continue;
     const std::string& name = supported.schema->name;
     if (name == last) {
       std::printf(",\n  %s", Version(supported).c_str());

@@ -43,15 +43,16 @@ TypeSet Admitted(const OperatorSchema& schema, std::size_t parameter, const Kern
   return admitted;
 }
 
-void Add(const KernelRegistration& registration, SupportedOperator& supported) {
+/// Returns false if the kernel is for sequences or optionals.
+bool Add(const KernelRegistration& registration, SupportedOperator& supported) {
   std::vector<TypeSet> admitted;
   for (std::size_t i = 0; i < supported.types.size(); ++i) {
     admitted.push_back(Admitted(*supported.schema, i, registration));
-    if (admitted.back().empty()) return;  // a kernel for sequences or optionals
+    if (admitted.back().empty()) return false;
   }
   for (std::size_t i = 0; i < admitted.size(); ++i) supported.types[i].tensors |= admitted[i].tensors;
   supported.may_decline |= registration.declines != nullptr;
-  if (supported.aliases.empty()) supported.aliases = registration.aliases;
+  return true;
 }
 
 bool IsSupported(const SupportedOperator& supported) {
@@ -78,8 +79,14 @@ std::vector<SupportedOperator> Collect() {
     bool has_kernel = false;
     for (const KernelRegistration* registration : found->second) {
       if (schema->since_version < registration->since || schema->since_version > registration->until) continue;
+      if (!Add(*registration, supported)) continue;
+      // The host shares a buffer before a kernel is chosen: all of them must leave the input as it is.
+      if (!has_kernel) {
+        supported.aliases = registration->aliases;
+      } else if (supported.aliases != registration->aliases) {
+        supported.aliases.clear();
+      }
       has_kernel = true;
-      Add(*registration, supported);
     }
     if (has_kernel && IsSupported(supported)) all.push_back(std::move(supported));
   }

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from onnx_light_ort_plugin._version import __version__
 from onnx_light_ort_plugin.operators import get_library_path, supported_operators
@@ -31,12 +32,22 @@ def _rewrite(options: argparse.Namespace) -> int:
     except ImportError:
         print("onnx-light-ort-plugin: rewrite needs the package onnx: pip install onnx", file=sys.stderr)
         return 1
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # onnx needs it
+    from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]  # onnx needs it
 
     try:
-        onnx.save(rewrite_model(onnx.load(options.model), options.op_types), options.output)
+        # What a model refers to is found from its folder: beside it, the new one refers to the same files.
+        folders = [Path(file).resolve().parent for file in (options.model, options.output)]
+        model = onnx.load(options.model, load_external_data=folders[0] != folders[1])
+        onnx.save(rewrite_model(model, options.op_types), options.output)
     except DecodeError as error:
         print(f"onnx-light-ort-plugin: {options.model} is no model: {error}", file=sys.stderr)
+        return 1
+    except EncodeError:
+        large = "with its weights it is larger than 2 GiB; in the folder of the model, they would stay apart"
+        print(f"onnx-light-ort-plugin: {options.output}: {large}", file=sys.stderr)
+        return 1
+    except onnx.checker.ValidationError as error:  # its external data is not there
+        print(f"onnx-light-ort-plugin: {options.model}: {error}", file=sys.stderr)
         return 1
     except (OSError, ValueError) as error:
         print(f"onnx-light-ort-plugin: {error}", file=sys.stderr)

@@ -16,6 +16,8 @@ _PACKAGE = "onnx_light_ort_plugin"
 class Version(NamedTuple):
     """One version of an operator that there are kernels for."""
 
+    domain: str
+    """The domain of ONNX that the operator is of, ``""`` or ``"ai.onnx.ml"``."""
     may_decline: bool
     """Whether a kernel refuses some nodes for more than their types."""
     types: dict[str, list[str]]
@@ -54,7 +56,8 @@ def list_custom_ops() -> list[str]:
     Returns
     -------
     list[str]
-        Sorted. Each is in the domain ``onnx_light`` and takes every version of the operator that there are kernels for:
+        Sorted; of ONNX's own domain and of ``ai.onnx.ml``, which have no name in common. Each is in the domain
+        ``onnx_light`` and takes every version of the operator that there are kernels for:
         the attribute ``opset`` of a node says which, by default the newest.
     """
     return sorted(supported_operators())

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnx_light_ort_plugin.conditions import is_surely_taken
@@ -19,7 +19,7 @@ OPSET_ATTRIBUTE = "opset"
 _LEFT_BY_DEFAULT = frozenset({"Constant"})
 
 
-def rewrite_model(model: onnx.ModelProto, op_types: Collection[str] | None = None) -> onnx.ModelProto:
+def rewrite_model(model: onnx.ModelProto, op_types: Iterable[str] | None = None) -> onnx.ModelProto:
     """Return a copy of a model whose standard operators are custom operators of the domain ``onnx_light``.
 
     A node is rewritten where there is a kernel for its operator, version and every element type; types are inferred,
@@ -31,7 +31,7 @@ def rewrite_model(model: onnx.ModelProto, op_types: Collection[str] | None = Non
     ----------
     model : onnx.ModelProto
         The model, which is not changed. Needs the package ``onnx``.
-    op_types : collection of str, optional
+    op_types : iterable of str, optional
         The operators to rewrite; by default all but ``Constant``.
 
     Returns
@@ -41,10 +41,19 @@ def rewrite_model(model: onnx.ModelProto, op_types: Collection[str] | None = Non
 
     Raises
     ------
+    TypeError
+        If `model` is not a ``ModelProto``.
     ValueError
-        If `op_types` has an operator that there are no kernels for.
+        If `op_types` has an operator that there are no kernels for, or the model with its weights is larger than the
+        2 GiB that protobuf can serialize: load it with ``load_external_data=False``.
     """
-    wanted = set(supported_operators()) - _LEFT_BY_DEFAULT if op_types is None else set(op_types)
+    import onnx
+
+    if not isinstance(model, onnx.ModelProto):
+        raise TypeError(f"rewrite_model: model must be an onnx.ModelProto, got {type(model).__name__}")
+    wanted = set(supported_operators()) - _LEFT_BY_DEFAULT
+    if op_types is not None:
+        wanted = {op_types} if isinstance(op_types, str) else set(op_types)
     if unknown := sorted(wanted - set(supported_operators())):
         raise ValueError(f"rewrite_model: op_types must be among list_custom_ops(), got {', '.join(unknown)}")
     return _Rewriter(model, wanted).rewritten()
@@ -62,22 +71,32 @@ class _Rewriter:
 
     def __init__(self, model: onnx.ModelProto, wanted: set[str]) -> None:
         import onnx
+        from google.protobuf.message import EncodeError  # type: ignore[import-untyped]  # onnx needs it
 
         self._onnx = onnx
         self._wanted = wanted
-        self._opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+        self._opsets: dict[str, int] = {}
+        for entry in model.opset_import:
+            domain = "" if entry.domain == "ai.onnx" else entry.domain
+            self._opsets[domain] = max(entry.version, self._opsets.get(domain, 0))
         self._model = onnx.ModelProto()
         self._model.CopyFrom(model)
         self._shorten(self._model.opset_import)
         self._shorten_nodes(self._model.graph)
         # Where inference fails the types that the model says itself must do.
         with contextlib.suppress(onnx.shape_inference.InferenceError):
-            self._model = onnx.shape_inference.infer_shapes(self._model, data_prop=True)
+            try:
+                self._model = onnx.shape_inference.infer_shapes(self._model, data_prop=True)
+            except EncodeError as error:
+                raise ValueError(
+                    "rewrite_model: the model with its weights is larger than 2 GiB, which protobuf cannot serialize; "
+                    "load it with onnx.load(path, load_external_data=False)"
+                ) from error
 
     def rewritten(self) -> onnx.ModelProto:
         model = self._model
         is_imported = any(entry.domain == DOMAIN for entry in model.opset_import)
-        if self._opset and self._graph(model.graph, {}) and not is_imported:
+        if self._graph(model.graph, {}) and not is_imported:
             model.opset_import.append(self._onnx.helper.make_opsetid(DOMAIN, 1))
         return model
 
@@ -102,8 +121,9 @@ class _Rewriter:
                 count += self._graph(body, elements)
             if not self._is_supported(node, elements):
                 continue
+            opset = self._opsets[node.domain]
             node.domain = DOMAIN
-            node.attribute.append(self._onnx.helper.make_attribute(OPSET_ATTRIBUTE, self._opset))
+            node.attribute.append(self._onnx.helper.make_attribute(OPSET_ATTRIBUTE, opset))
             count += 1
         return count
 
@@ -112,28 +132,34 @@ class _Rewriter:
         elements = {
             value.name: self._name(value.type.tensor_type.elem_type)
             for value in [*graph.input, *graph.value_info, *graph.output]
-            if value.type.HasField("tensor_type")
+            if value.type.HasField("tensor_type") and value.type.tensor_type.elem_type
         }
         return elements | {tensor.name: self._name(tensor.data_type) for tensor in graph.initializer}
 
     def _name(self, element: int) -> str:
         """Return an element type as ONNX's type strings have it."""
-        return str(self._onnx.TensorProto.DataType.Name(element)).lower()
+        try:
+            return str(self._onnx.TensorProto.DataType.Name(element)).lower()
+        except ValueError:
+            return f"element type {element}"  # this onnx does not know it, hence no kernel's table has it
 
     def _is_supported(self, node: onnx.NodeProto, elements: dict[str, str]) -> bool:
-        if node.domain or node.op_type not in self._wanted:
+        if node.op_type not in self._wanted or node.domain not in self._opsets:
             return False
         try:
-            schema = self._onnx.defs.get_schema(node.op_type, self._opset, "")
+            schema = self._onnx.defs.get_schema(node.op_type, self._opsets[node.domain], node.domain)
         except self._onnx.defs.SchemaError:
             return False  # ONNX Runtime has some operators earlier than ONNX
         version = supported_operators()[node.op_type].get(schema.since_version)
-        if version is None:
+        if version is None or version.domain != node.domain:
             return False
-        for arguments, formals in ((node.input, schema.inputs), (node.output, schema.outputs)):
+        outputs = schema.outputs
+        for arguments, formals in ((node.input, schema.inputs), (node.output, outputs)):
             for i, name in enumerate(arguments):
                 # The last one of the schema stands for all arguments of a variadic.
                 allowed = version.types.get(formals[min(i, len(formals) - 1)].type_str, [])
+                if formals is outputs and len(allowed) == 1:  # inference knows few operators of ai.onnx.ml
+                    elements.setdefault(name, allowed[0])
                 if name and elements.get(name) not in allowed:
                     return False
         if not version.may_decline:
