@@ -195,6 +195,16 @@ def test_deform_conv_of_no_channels_is_the_bias(run_node: Any) -> None:
         assert got.tolist() == [[[[1.5] * 2] * 2, [[-2] * 2] * 2]]
 
 
+@pytest.mark.parametrize("extents", [(0, 3), (3, 0), (0, 0)])
+def test_deform_conv_of_nothing_but_padding_is_the_bias(run_node: Any, extents: Any) -> None:
+    """A point may lie between the padding and a plane that has no elements to be read."""
+    outputs = [extent + 1 for extent in extents]
+    x, offset = np.zeros((1, 2, *extents), np.float32), np.full((1, 2, *outputs), 0.5, np.float32)
+    arrays = [x, np.ones((1, 2, 1, 1), np.float32), offset, np.array([1.5], np.float32)]
+    (got,) = run_node("DeformConv", arrays, 22, pads=[1, 1, 0, 0])
+    np.testing.assert_array_equal(got, np.full((1, 1, *outputs), 1.5))
+
+
 def test_deform_conv_looks_at_nothing_of_no_weight(run_node: Any) -> None:
     x = np.array([[1, np.inf, 3], [np.nan, 5, 6]], np.float32).reshape(1, 1, 2, 3)
     offset = np.zeros((1, 2, 2, 3), np.float32)

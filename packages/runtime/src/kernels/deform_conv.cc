@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/arguments.h"
@@ -146,6 +147,10 @@ class DeformConv final : public KernelBase {
               const T* mask, C* columns) const {
     const int64_t taps = w.kernel[0] * w.kernel[1], positions = w.output_size();
     const int64_t height = w.input[0], width = w.input[1], shared = channels / offset_group_;
+    if (height * width == 0) {  // all padding
+      std::fill_n(columns, channels * taps * positions, C(0));
+      return;
+    }
     constexpr int64_t kBlock = Points<C>::kMost;
     const int64_t blocks = (positions + kBlock - 1) / kBlock;
     // The channels of a group look at the same points.
