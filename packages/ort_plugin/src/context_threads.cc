@@ -13,10 +13,10 @@ namespace ort_plugin {
 namespace {
 
 constexpr double kMinPieceNs = 2000;  // a piece must outweigh its claim and a cold cache
-constexpr int64_t kPiecesPerThread = 3;
 
-/// A loop that was handed over, as one runner per thread; runners claim pieces, so that one that starts late takes
-/// fewer. The host's threads know no exceptions: the first one waits here.
+/// A loop that was handed over, as a piece and a runner per thread. Runners claim pieces: nobody waits for one that is
+/// late, and the caller, who comes first, has the same piece in every run and finds its weights in the cache. The
+/// host's threads know no exceptions: the first one waits here.
 struct Loop {
   light::RangeFn body;
   int64_t total;
@@ -44,10 +44,10 @@ struct Loop {
 
 void ContextThreads::ParallelForSlow(int64_t total, double cost_per_unit, light::RangeFn body) {
   const double worth = static_cast<double>(total) * cost_per_unit / kMinPieceNs;
-  const int64_t pieces = std::min({total, kPiecesPerThread * threads_, static_cast<int64_t>(std::min(worth, 1e6))});
+  const int64_t pieces = std::min({total, static_cast<int64_t>(threads_), static_cast<int64_t>(std::min(worth, 1e6))});
   if (pieces < 2) return body(0, total);
   Loop loop{body, total, pieces, {}, {}, nullptr};
-  const auto runners = static_cast<std::size_t>(std::min<int64_t>(pieces, threads_));
+  const auto runners = static_cast<std::size_t>(pieces);
   ort_abi::ThrowIfError(api_, api_.KernelContext_ParallelFor(context_, Loop::Run, runners, runners, &loop));
   if (loop.error != nullptr) std::rethrow_exception(loop.error);
 }

@@ -109,7 +109,7 @@ class Gemm final : public KernelBase {
     }
     const float* packed = packed_.empty() ? PackForRun(context, Right(b, k, n), 0, 1, k, n) : packed_.matrix(0);
     const MatrixView<float> left = Left(a, m, k);
-    const bool reversed = !packed_.empty() && packed_.WalkBack(m);
+    const bool reversed = !packed_.empty() && packed_.WalkBack(context, m);
     RunProducts(context, 1, m, [&](int64_t) {
       return simd::GemmArgs{left.data,
                             left.row,

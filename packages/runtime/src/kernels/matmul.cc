@@ -81,7 +81,7 @@ class MatMul final : public KernelBase {
     }
     const float* packed = b ? PackForRun(context, {b, s.n, 1}, s.k * s.n, b_count, s.k, s.n) : packed_.matrix(0);
     const int64_t size = PackedSize(s.k, s.n);
-    const bool reversed = !b && packed_.WalkBack(s.m);
+    const bool reversed = !b && packed_.WalkBack(context, s.m);
     RunProducts(context, count, s.m, [&](int64_t i) {
       return simd::GemmArgs{left(i),
                             s.k,

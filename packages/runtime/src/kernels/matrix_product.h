@@ -31,8 +31,9 @@ class PackedMatrices {
   bool empty() const noexcept { return later_ == nullptr && !buffer_.data && count_ == 0; }
   /// True at every other call. Few rows walk through the matrix back and forth: what the caches still have of the walk
   /// before is where the next one begins. A matrix larger than the cache would never be found in it otherwise.
-  bool WalkBack(int64_t rows) const noexcept {
-    if (rows > static_cast<int64_t>(Simd().mr)) return false;
+  bool WalkBack(RuntimeContext& context, int64_t rows) const noexcept {
+    // Several threads find their own parts in their own caches, as long as the parts come in the same order.
+    if (rows > static_cast<int64_t>(Simd().mr) || context.parallel().thread_count() > 1) return false;
     const bool back = back_.load(std::memory_order_relaxed);
     back_.store(!back, std::memory_order_relaxed);  // of runs at the same time, some may walk as others do
     return back;
