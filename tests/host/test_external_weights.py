@@ -118,6 +118,37 @@ assert peak() - before < 32 << 20, f"{peak() - before >> 20} MiB were taken"
         assert f"({op_type}): packed weights: needs {4 * ROWS * COLUMNS} bytes, over the memory limit of" in line
 
 
+@pytest.mark.parametrize("op_type", ["MatMulInteger", "ConvInteger"])
+def test_bytes_are_read_and_charged_at_the_first_run(op_type: str, tmp_path: Path, run_python: Any) -> None:
+    is_conv = op_type == "ConvInteger"
+    shape = [32768, 32768, *[1, 1] * is_conv]
+    with (tmp_path / "w.bin").open("wb") as file:
+        file.truncate(32768 * 32768)
+    weights = TensorProto(name="w", data_type=TensorProto.INT8, dims=shape, data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value="w.bin")
+    x = helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 32768, *[1, 1] * is_conv])
+    y = helper.make_tensor_value_info("y", TensorProto.INT32, None)
+    graph = helper.make_graph([helper.make_node(op_type, ["x", "w"], ["y"])], "g", [x], [y], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    more = """
+options = ort.SessionOptions()
+options.memory_limit_bytes = 64 << 20
+session = ort.InferenceSession(sys.argv[1], options)
+for _ in range(2):
+    try:
+        session.run(None, {"x": np.zeros([int(n) for n in sys.argv[2].split(",")], np.uint8)})
+    except ort.Fail as error:
+        print(error)
+"""
+    said = run_python(CHILD + more, path, ",".join(map(str, [1, *shape[1:]]))).stdout.splitlines()
+    assert len(said) == 2
+    for line in said:
+        assert f"({op_type}): packed weights: needs " in line
+        assert "over the memory limit of" in line
+
+
 def test_packed_weights_are_charged_once(tmp_path: Path) -> None:
     """At the limit and one byte beyond; three runs hold the weights that the first one packed."""
     from onnx_light_ort_host import Fail, InferenceSession, SessionOptions

@@ -153,14 +153,17 @@ class _Rewriter:
         version = supported_operators()[node.op_type].get(schema.since_version)
         if version is None or version.domain != node.domain:
             return False
-        outputs = schema.outputs
-        for arguments, formals in ((node.input, schema.inputs), (node.output, outputs)):
+
+        def allowed(formals: Any, i: int) -> list[str]:
+            # The last one of the schema stands for all arguments of a variadic.
+            return version.types.get(formals[min(i, len(formals) - 1)].type_str, [])
+
+        for i, name in enumerate(node.output):  # inference knows few operators of ai.onnx.ml
+            if name not in elements and len(known := allowed(schema.outputs, i)) == 1:
+                elements[name] = known[0]
+        for arguments, formals in ((node.input, schema.inputs), (node.output, schema.outputs)):
             for i, name in enumerate(arguments):
-                # The last one of the schema stands for all arguments of a variadic.
-                allowed = version.types.get(formals[min(i, len(formals) - 1)].type_str, [])
-                if formals is outputs and len(allowed) == 1:  # inference knows few operators of ai.onnx.ml
-                    elements.setdefault(name, allowed[0])
-                if name and elements.get(name) not in allowed:
+                if name and elements.get(name) not in allowed(formals, i):
                     return False
         if not version.may_decline:
             return True

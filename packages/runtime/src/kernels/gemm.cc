@@ -25,12 +25,7 @@ class Gemm final : public KernelBase {
     const Tensor* b = info.ConstantInput(1);
     if (!b || b->type() != ElementType::kFloat || b->rank() != 2 || b->element_count() == 0) return;
     const int64_t k = b->dim(b_transposed_ ? 1 : 0), n = b->dim(b_transposed_ ? 0 : 1);
-    const auto pack = [this, data = b->Data<float>(), k, n] { packed_.Pack(Right(data, k, n), 0, 1, k, n); };
-    if (IsMapped(info, 1)) {
-      packed_.PackLater(pack, info.budget());
-    } else {
-      pack();
-    }
+    packed_.Prepare(info, 1, [this, data = b->Data<float>(), k, n] { packed_.Pack(Right(data, k, n), 0, 1, k, n); });
   }
 
   void Run(RuntimeContext& context) override {

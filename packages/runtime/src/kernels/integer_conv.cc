@@ -42,12 +42,20 @@ int32_t ZeroPoint(const Tensor* zeros, int64_t i) {
   return zeros->type() == ElementType::kInt8 ? zeros->Data<int8_t>()[at] : zeros->Data<uint8_t>()[at];
 }
 
+/// Holds the filters, argument `i`, if they are constant.
+void HoldConstant(const KernelInfo& info, std::size_t i, ConstantRows& held) {
+  const Tensor* weights = info.ConstantInput(i);
+  if (!weights || weights->rank() < 3 || weights->element_count() == 0) return;
+  held.Hold(info, i, weights->dim(0), weights->element_count() / weights->dim(0));
+}
+
 /// As products of the filters and of what their windows see.
 void ConvolveByProducts(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, const Tensor* x_zero,
-                        const Tensor& weights, const Tensor* w_zero, const int32_t* bias, int32_t* y) {
+                        const Tensor& weights, const ConstantRows& held, const Tensor* w_zero, const int32_t* bias,
+                        int32_t* y) {
   const bool x_signed = x.type() == ElementType::kInt8, w_signed = weights.type() == ElementType::kInt8;
   const int64_t filters = layer.group_filters(), depth = layer.depth(), plane = layer.window.output_size();
-  const ByteRows rows = HoldRows(context, weights.data(), w_signed, layer.filters, depth);
+  const ByteRows rows = held.empty() ? HoldRows(context, weights.data(), w_signed, layer.filters, depth) : held.rows();
   auto* row_zero = Scratch<int32_t>(context, layer.filters);
   for (int64_t f = 0; f < layer.filters; ++f) row_zero[f] = ZeroPoint(w_zero, f) - (w_signed ? 0 : 128);
   auto* column_zero = Scratch<int32_t>(context, plane);
@@ -60,7 +68,7 @@ void ConvolveByProducts(RuntimeContext& context, const ConvLayer& layer, const T
         static_cast<const uint8_t*>(x.data()) + unit * layer.group_channels() * layer.window.input_size();
     int32_t* out = y + unit * filters * plane;
     const PackedBytes right = patches.Pack(context, image, x_signed, static_cast<uint8_t>(zero));
-    MultiplyBytes(context, {rows.rows + first * ((depth + 3) / 4 * 4), rows.sums + first}, row_zero + first, right,
+    MultiplyBytes(context, {rows.rows + first * RowPitch(depth), rows.sums + first}, row_zero + first, right,
                   column_zero, filters, plane, depth, out);
     if (bias == nullptr) continue;
     context.ParallelFor(filters, 0.3 * static_cast<double>(plane), [&](int64_t begin, int64_t end) {
@@ -74,10 +82,10 @@ void ConvolveByProducts(RuntimeContext& context, const ConvLayer& layer, const T
 }
 
 void Convolve(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, const Tensor* x_zero,
-              const Tensor& weights, const Tensor* w_zero, const int32_t* bias, int32_t* y) {
+              const Tensor& weights, const ConstantRows& held, const Tensor* w_zero, const int32_t* bias, int32_t* y) {
   constexpr int64_t kFewFilters = 2;  // patches are not worth packing for
   if (layer.group_filters() > kFewFilters)
-    return ConvolveByProducts(context, layer, x, x_zero, weights, w_zero, bias, y);
+    return ConvolveByProducts(context, layer, x, x_zero, weights, held, w_zero, bias, y);
   const uint32_t* input = Centered(context, x, x_zero, 1);
   const uint32_t* filters = Centered(context, weights, w_zero, std::max<int64_t>(layer.depth(), 1));
   ConvolveDirectly<uint32_t>(context, layer, input, filters,
@@ -86,7 +94,7 @@ void Convolve(RuntimeContext& context, const ConvLayer& layer, const Tensor& x, 
 
 class ConvInteger final : public KernelBase {
  public:
-  explicit ConvInteger(const KernelInfo& info) : attributes_(info) {}
+  explicit ConvInteger(const KernelInfo& info) : attributes_(info) { HoldConstant(info, 1, held_); }
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "x");
@@ -97,16 +105,17 @@ class ConvInteger final : public KernelBase {
     if (w_zero) CheckPerFilter(*w_zero, 3, "w_zero_point", layer.filters);
     Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
-    Convolve(context, layer, x, x_zero, weights, w_zero, nullptr, y.Data<int32_t>());
+    Convolve(context, layer, x, x_zero, weights, held_, w_zero, nullptr, y.Data<int32_t>());
   }
 
  private:
   ConvAttributes attributes_;
+  ConstantRows held_;
 };
 
 class QLinearConv final : public KernelBase {
  public:
-  explicit QLinearConv(const KernelInfo& info) : attributes_(info) {}
+  explicit QLinearConv(const KernelInfo& info) : attributes_(info) { HoldConstant(info, 3, held_); }
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "x");
@@ -124,7 +133,7 @@ class QLinearConv final : public KernelBase {
     Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
     auto* sums = Scratch<int32_t>(context, y.element_count());
-    Convolve(context, layer, x, &x_zero, weights, &w_zero, bias ? bias->Data<int32_t>() : nullptr, sums);
+    Convolve(context, layer, x, &x_zero, weights, held_, &w_zero, bias ? bias->Data<int32_t>() : nullptr, sums);
     const double common = ElementAsDouble(x_scale, 0) / ElementAsDouble(y_scale, 0);
     const int64_t plane = layer.window.output_size();
     const simd::QuantizedRange range = ByteRange(y_zero);
@@ -140,6 +149,7 @@ class QLinearConv final : public KernelBase {
 
  private:
   ConvAttributes attributes_;
+  ConstantRows held_;
 };
 
 }  // namespace

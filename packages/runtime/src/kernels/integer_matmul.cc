@@ -59,7 +59,7 @@ void PackConstant(const KernelInfo& info, std::size_t i, ConstantBytes& packed) 
   const Tensor* b = info.ConstantInput(i);
   if (!b || b->rank() == 0 || b->element_count() == 0) return;
   const int64_t k = b->dim(b->rank() == 1 ? 0 : b->rank() - 2), n = b->rank() == 1 ? 1 : b->dim(b->rank() - 1);
-  packed.Pack(*b, b->element_count() / (k * n), k, n);
+  packed.Pack(info, i, b->element_count() / (k * n), k, n);
 }
 
 /// Zero points as the product holds its sides: the left one as int8, the right one as uint8.
@@ -74,24 +74,22 @@ void Multiply(RuntimeContext& context, const MatMulShapes& s, const Tensor& a, c
               const ConstantBytes& constant, const int32_t* a_zero, const int32_t* b_zero, const int64_t* pairs,
               int32_t* y) {
   const bool a_signed = a.type() == ElementType::kInt8, b_signed = b.type() == ElementType::kInt8;
-  const int64_t a_count = s.a_count(), b_count = s.b_count(), groups = (s.k + 3) / 4 * 4;
+  const int64_t a_count = s.a_count(), b_count = s.b_count(), pitch = RowPitch(s.k);
   const ByteRows rows = HoldRows(context, a.data(), a_signed, MultiplyExtents(a_count, s.m), s.k);
   const int32_t* row_zero = HeldZeros(context, a_zero, a_count * s.m, a_signed ? 0 : -128);
   const int32_t* column_zero = HeldZeros(context, b_zero, b_count * s.n, b_signed ? 128 : 0);
-  std::vector<PackedBytes> right(static_cast<std::size_t>(b_count));
+  auto* right = Scratch<PackedBytes>(context, b_count);
   for (int64_t i = 0; i < b_count; ++i)
-    right[static_cast<std::size_t>(i)] =
-        constant.empty()
-            ? PackBytesForRun(context, static_cast<const uint8_t*>(b.data()) + i * s.k * s.n, b_signed, s.k, s.n)
-            : constant.matrix(i);
+    right[i] = constant.empty()
+                   ? PackBytesForRun(context, static_cast<const uint8_t*>(b.data()) + i * s.k * s.n, b_signed, s.k, s.n)
+                   : constant.matrix(i);
   const int64_t count = s.count();
   if (b_count == 1 && count == a_count)  // one right side for all: a single tall product
     return MultiplyBytes(context, rows, row_zero, right[0], column_zero, s.m * count, s.n, s.k, y);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t left = pairs[2 * i] * s.m, column = pairs[2 * i + 1];
-    MultiplyBytes(context, {rows.rows + left * groups, rows.sums + left}, row_zero + left,
-                  right[static_cast<std::size_t>(column)], column_zero + column * s.n, s.m, s.n, s.k,
-                  y + i * s.m * s.n);
+    MultiplyBytes(context, {rows.rows + left * pitch, rows.sums + left}, row_zero + left, right[column],
+                  column_zero + column * s.n, s.m, s.n, s.k, y + i * s.m * s.n);
   }
 }
 

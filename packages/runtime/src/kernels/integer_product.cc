@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "kernels/scratch.h"
-#include "kernels/weight_memory.h"
 
 namespace light {
 namespace {
@@ -41,6 +40,20 @@ void PackPanels(const uint8_t* b, uint8_t flip, int64_t k, int64_t n, int64_t be
   }
 }
 
+/// Copies the rows [begin, end) of k elements, filled up, and adds them up.
+void CopyRows(const uint8_t* a, uint8_t flip, int64_t k, int64_t begin, int64_t end, int8_t* rows, int32_t* sums) {
+  const int64_t pitch = RowPitch(k);
+  for (int64_t i = begin; i < end; ++i) {
+    int8_t* row = rows + i * pitch;
+    const uint8_t* in = a + i * k;
+    for (int64_t p = 0; p < k; ++p) row[p] = static_cast<int8_t>(in[p] ^ flip);
+    std::fill(row + k, row + pitch, int8_t{0});
+    int32_t sum = 0;
+    for (int64_t p = 0; p < k; ++p) sum += row[p];
+    sums[i] = sum;
+  }
+}
+
 simd::IntegerGemmFn ProductFunction() {
 #if defined(__x86_64__)
   static const bool has_vnni = __builtin_cpu_supports("avx512vnni");
@@ -55,21 +68,22 @@ simd::IntegerGemmFn ProductFunction() {
 
 int64_t PackedByteSize(int64_t k, int64_t n) { return Panels(n) * Width() * Groups(k) * 4; }
 
-void ConstantBytes::Pack(const Tensor& b, int64_t count, int64_t k, int64_t n) {
+void ConstantBytes::Pack(const KernelInfo& info, std::size_t input, int64_t count, int64_t k, int64_t n) {
   count_ = count;
   n_ = n;
   panel_bytes_ = PackedByteSize(k, n);
-  buffer_ = AllocateWeights(static_cast<std::size_t>(count * (panel_bytes_ + n * 4)));
-  auto* panels = static_cast<uint8_t*>(buffer_.data);
-  auto* sums = reinterpret_cast<int32_t*>(panels + count * panel_bytes_);
-  const auto* from = static_cast<const uint8_t*>(b.data());
-  for (int64_t i = 0; i < count; ++i)
-    PackPanels(from + i * k * n, b.type() == ElementType::kInt8 ? 0x80 : 0, k, n, 0, Panels(n),
-               panels + i * panel_bytes_, sums + i * n);
+  held_.Make(info, input, [this, b = *info.ConstantInput(input), k] {
+    auto* panels = static_cast<uint8_t*>(held_.Allocate(static_cast<std::size_t>(count_ * (panel_bytes_ + n_ * 4))));
+    auto* sums = reinterpret_cast<int32_t*>(panels + count_ * panel_bytes_);
+    const auto* from = static_cast<const uint8_t*>(b.data());
+    for (int64_t i = 0; i < count_; ++i)
+      PackPanels(from + i * k * n_, b.type() == ElementType::kInt8 ? 0x80 : 0, k, n_, 0, Panels(n_),
+                 panels + i * panel_bytes_, sums + i * n_);
+  });
 }
 
 PackedBytes ConstantBytes::matrix(int64_t i) const {
-  const auto* panels = static_cast<const uint8_t*>(buffer_.data);
+  const auto* panels = static_cast<const uint8_t*>(held_.data());
   return {panels + i * panel_bytes_, reinterpret_cast<const int32_t*>(panels + count_ * panel_bytes_) + i * n_};
 }
 
@@ -83,23 +97,28 @@ PackedBytes PackBytesForRun(RuntimeContext& context, const void* b, bool is_sign
 }
 
 ByteRows HoldRows(RuntimeContext& context, const void* a, bool is_signed, int64_t m, int64_t k) {
-  const int64_t pitch = Groups(k) * 4;
-  auto* rows = Scratch<int8_t>(context, MultiplyExtents(m, pitch));
+  auto* rows = Scratch<int8_t>(context, MultiplyExtents(m, RowPitch(k)));
   auto* sums = Scratch<int32_t>(context, m);
-  const auto* from = static_cast<const uint8_t*>(a);
-  const uint8_t flip = is_signed ? 0 : 0x80;
   context.ParallelFor(m, 0.2 * static_cast<double>(k) + 5, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int8_t* row = rows + i * pitch;
-      const uint8_t* in = from + i * k;
-      for (int64_t p = 0; p < k; ++p) row[p] = static_cast<int8_t>(in[p] ^ flip);
-      std::fill(row + k, row + pitch, int8_t{0});
-      int32_t sum = 0;
-      for (int64_t p = 0; p < k; ++p) sum += row[p];
-      sums[i] = sum;
-    }
+    CopyRows(static_cast<const uint8_t*>(a), is_signed ? 0 : 0x80, k, begin, end, rows, sums);
   });
   return {rows, sums};
+}
+
+void ConstantRows::Hold(const KernelInfo& info, std::size_t i, int64_t m, int64_t k) {
+  m_ = m;
+  pitch_ = RowPitch(k);
+  held_.Make(info, i, [this, a = *info.ConstantInput(i), k] {
+    // The sums first: they are aligned then.
+    auto* sums = static_cast<int32_t*>(held_.Allocate(static_cast<std::size_t>(m_ * (pitch_ + 4))));
+    CopyRows(static_cast<const uint8_t*>(a.data()), a.type() == ElementType::kInt8 ? 0 : 0x80, k, 0, m_,
+             reinterpret_cast<int8_t*>(sums + m_), sums);
+  });
+}
+
+ByteRows ConstantRows::rows() const {
+  const auto* sums = static_cast<const int32_t*>(held_.data());
+  return {reinterpret_cast<const int8_t*>(sums + m_), sums};
 }
 
 void MultiplyBytes(RuntimeContext& context, const ByteRows& a, const int32_t* row_zero, const PackedBytes& b,

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "conversions/buffer.h"
+#include "kernels/held_weights.h"
 #include "kernels/simd_dispatch.h"
 #include "light/runtime_context.h"
 #include "light/tensor.h"
@@ -22,13 +22,13 @@ struct PackedBytes {
 /// Right sides that are constant, packed for as long as a kernel lives.
 class ConstantBytes {
  public:
-  bool empty() const noexcept { return !buffer_.data; }
-  /// Packs `count` dense matrices [k, n] of int8 or uint8.
-  void Pack(const Tensor& b, int64_t count, int64_t k, int64_t n);
+  bool empty() const noexcept { return held_.empty(); }
+  /// Packs argument `i`, which is constant: `count` dense matrices [k, n] of int8 or uint8.
+  void Pack(const KernelInfo& info, std::size_t i, int64_t count, int64_t k, int64_t n);
   PackedBytes matrix(int64_t i) const;
 
  private:
-  conversions::OwnedBuffer buffer_;
+  HeldWeights held_;
   int64_t count_ = 0, panel_bytes_ = 0, n_ = 0;
 };
 
@@ -43,8 +43,24 @@ struct ByteRows {
   const int8_t* rows;
   const int32_t* sums;
 };
+/// Elements from one row to the next.
+inline int64_t RowPitch(int64_t k) { return (k + 3) / 4 * 4; }
+
 /// Copies `m` dense rows of k elements into scratch memory.
 ByteRows HoldRows(RuntimeContext& context, const void* a, bool is_signed, int64_t m, int64_t k);
+
+/// Left sides that are constant.
+class ConstantRows {
+ public:
+  bool empty() const noexcept { return held_.empty(); }
+  /// Copies argument `i`, which is constant: `m` dense rows of k elements of int8 or uint8.
+  void Hold(const KernelInfo& info, std::size_t i, int64_t m, int64_t k);
+  ByteRows rows() const;
+
+ private:
+  HeldWeights held_;
+  int64_t m_ = 0, pitch_ = 0;
+};
 
 /// C = (A - row_zero) * (B - column_zero), dense. The zero points are those of the matrices as they are held.
 void MultiplyBytes(RuntimeContext& context, const ByteRows& a, const int32_t* row_zero, const PackedBytes& b,

@@ -26,7 +26,7 @@ class Not final : public KernelBase {
     context.ParallelFor(x.element_count(), 0.1, [&](int64_t begin, int64_t end) {
       const uint8_t* in = from + begin;  // bytes could overlap what is captured
       uint8_t* out = to + begin;
-      for (int64_t n = end - begin, i = 0; i < n; ++i) out[i] = in[i] ^ 1;
+      for (int64_t n = end - begin, i = 0; i < n; ++i) out[i] = in[i] == 0;
     });
   }
 };

@@ -19,25 +19,23 @@ class MatMul final : public KernelBase {
     const int64_t k = b->dim(vector ? 0 : b->rank() - 2), n = vector ? 1 : b->dim(b->rank() - 1);
     if (b->type() != ElementType::kFloat && b->type() != ElementType::kFloat16 && b->type() != ElementType::kBfloat16)
       return;
-    MemoryBudget* const budget = IsMapped(info, 1) ? info.budget() : nullptr;
+    MemoryBudget* const budget = BudgetOfMapped(info, 1);
     const auto pack = [this, b = *b, k, n, budget] {
       GrowingBuffer wide;
       const float* data = b.Data<float>();
       if (b.type() != ElementType::kFloat) {
         wide.Reserve(static_cast<std::size_t>(b.element_count()) * sizeof(float), budget, "widened weights");
         auto* to = static_cast<float*>(wide.data());
-        for (int64_t i = 0; i < b.element_count(); ++i)
-          to[i] = b.type() == ElementType::kFloat16 ? static_cast<float>(b.Data<Float16>()[i])
-                                                    : static_cast<float>(b.Data<Bfloat16>()[i]);
+        if (b.type() == ElementType::kFloat16) {
+          WidenElements(b.Data<Float16>(), b.element_count(), to);
+        } else {
+          WidenElements(b.Data<Bfloat16>(), b.element_count(), to);
+        }
         data = to;
       }
       packed_.Pack({data, n, 1}, k * n, b.element_count() / (k * n), k, n);
     };
-    if (IsMapped(info, 1)) {
-      packed_.PackLater(pack, budget);
-    } else {
-      pack();
-    }
+    packed_.Prepare(info, 1, pack);
   }
 
   void Run(RuntimeContext& context) override {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/weight_memory.h"
-
 namespace light {
 namespace {
 
@@ -20,27 +18,13 @@ void PackPanels(MatrixView<float> b, int64_t k, int64_t n, int64_t begin, int64_
 
 }  // namespace
 
-bool IsMapped(const KernelInfo& info, std::size_t i) {
-  const Tensor* constant = info.ConstantInput(i);
-  if (constant == nullptr) return false;
-  const GraphValue& value = info.graph().value(info.node().inputs[i]);
-  return value.external != nullptr && value.constant() != nullptr && value.constant()->data() == constant->data();
-}
-
 int64_t PackedSize(int64_t k, int64_t n) { return Panels(n) * static_cast<int64_t>(Simd().nr) * k; }
 
 void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {
-  count_ = count;
   size_ = PackedSize(k, n);
-  const std::size_t bytes = static_cast<std::size_t>(count * size_) * sizeof(float);
-  if (budget_ != nullptr && charged_ == 0) {
-    budget_->Charge(bytes, "packed weights");
-    charged_ = bytes;
-  }
-  buffer_ = AllocateWeights(bytes);
+  auto* packed = static_cast<float*>(held_.Allocate(static_cast<std::size_t>(count * size_) * sizeof(float)));
   for (int64_t i = 0; i < count; ++i)
-    PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n),
-               static_cast<float*>(buffer_.data) + i * size_);
+    PackPanels({b.data + i * pitch, b.row, b.column}, k, n, 0, Panels(n), packed + i * size_);
 }
 
 float* PackForRun(RuntimeContext& context, MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {

@@ -4,14 +4,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <utility>
 
-#include "conversions/buffer.h"
 #include "kernels/element.h"
+#include "kernels/held_weights.h"
 #include "kernels/scratch.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
 #include "light/kernel_info.h"
 #include "light/runtime_context.h"
 
@@ -28,7 +27,7 @@ struct MatrixView {
 /// Matrices of equal extents packed for the float product, for as long as a kernel lives.
 class PackedMatrices {
  public:
-  bool empty() const noexcept { return later_ == nullptr && !buffer_.data && count_ == 0; }
+  bool empty() const noexcept { return held_.empty(); }
   /// True at every other call. Few rows walk through the matrix back and forth: what the caches still have of the walk
   /// before is where the next one begins. A matrix larger than the cache would never be found in it otherwise.
   bool WalkBack(RuntimeContext& context, int64_t rows) const noexcept {
@@ -40,53 +39,21 @@ class PackedMatrices {
   }
   /// Packs `count` matrices [k, n], `pitch` elements apart.
   void Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n);
-  /// Lets `pack`, which calls Pack, run at the first use: a mapped file is not read before that.
-  /// What it takes is charged to `budget` then, for as long as this lives: the file may be far larger than the memory.
-  void PackLater(std::function<void()> pack, MemoryBudget* budget) {
-    later_ = std::make_unique<Later>();
-    later_->pack = std::move(pack);
-    budget_ = budget;
+  /// Lets `pack`, which calls Pack, run for the constant argument `i`: now or at the first use, as HeldWeights does.
+  void Prepare(const KernelInfo& info, std::size_t i, std::function<void()> pack) {
+    held_.Make(info, i, std::move(pack));
   }
-  PackedMatrices() = default;
-  ~PackedMatrices() {
-    if (charged_ > 0) budget_->Release(charged_);
-  }
-  PackedMatrices(const PackedMatrices&) = delete;
-  PackedMatrices& operator=(const PackedMatrices&) = delete;
 
   const float* matrix(int64_t i) const {
-    if (later_ != nullptr) [[unlikely]]
-      later_->PackOnce();
-    return static_cast<const float*>(buffer_.data) + i * size_;
+    const auto* first = static_cast<const float*>(held_.data());  // which may set the size
+    return first + i * size_;
   }
 
  private:
-  /// Packing may throw, over the memory limit, and is tried again at the next use: ThreadSanitizer's call_once would
-  /// wait for ever then.
-  struct Later {
-    void PackOnce() {
-      if (is_packed.load(std::memory_order_acquire)) return;
-      const std::lock_guard lock(mutex);
-      if (is_packed.load(std::memory_order_relaxed)) return;
-      pack();
-      is_packed.store(true, std::memory_order_release);
-    }
-    std::mutex mutex;
-    std::atomic<bool> is_packed{false};
-    std::function<void()> pack;
-  };
-
-  std::unique_ptr<Later> later_;
-  conversions::OwnedBuffer buffer_;
-  int64_t count_ = 0;
+  HeldWeights held_;
   int64_t size_ = 0;
-  MemoryBudget* budget_ = nullptr;  // set if packed later
-  std::size_t charged_ = 0;
   mutable std::atomic<bool> back_{false};
 };
-
-/// True if argument `i` is a constant that lies in a mapped file.
-bool IsMapped(const KernelInfo& info, std::size_t i);
 
 /// Floats that a packed matrix [k, n] fills.
 int64_t PackedSize(int64_t k, int64_t n);
@@ -132,18 +99,14 @@ void MultiplyPlain(RuntimeContext& context, MatrixView<T> a, MatrixView<T> b, in
 template <class T>
 float* WidenForRun(RuntimeContext& context, const T* from, int64_t n) {
   auto* to = Scratch<float>(context, n);
-  context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]);
-  });
+  context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) { WidenElements(from + begin, end - begin, to + begin); });
   return to;
 }
 
 /// Rounds floats to a 16-bit type.
 template <class T>
 void NarrowTo(RuntimeContext& context, const float* from, int64_t n, T* to) {
-  context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = T(from[i]);
-  });
+  context.ParallelFor(n, 1, [&](int64_t begin, int64_t end) { NarrowElements(from + begin, end - begin, to + begin); });
 }
 
 }  // namespace light

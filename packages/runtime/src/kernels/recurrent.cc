@@ -185,19 +185,16 @@ RecurrentWeights::RecurrentWeights(const KernelInfo& info, std::size_t input, in
     const float* data = w.Data<float>();
     if (w.type() != ElementType::kFloat) {
       wide.resize(static_cast<std::size_t>(count));
-      for (int64_t i = 0; i < count; ++i)
-        wide[static_cast<std::size_t>(i)] = w.type() == ElementType::kFloat16
-                                                ? static_cast<float>(w.Data<Float16>()[i])
-                                                : static_cast<float>(w.Data<Bfloat16>()[i]);
+      if (w.type() == ElementType::kFloat16) {
+        WidenElements(w.Data<Float16>(), count, wide.data());
+      } else {
+        WidenElements(w.Data<Bfloat16>(), count, wide.data());
+      }
       data = wide.data();
     }
     packed_.Pack({data + first_gate_ * hidden * k, 1, k}, gates_ * hidden * k, directions, k, gate_count_ * hidden);
   };
-  if (IsMapped(info, input)) {
-    packed_.PackLater(pack, info.budget());
-  } else {
-    pack();
-  }
+  packed_.Prepare(info, input, pack);
 }
 
 }  // namespace light

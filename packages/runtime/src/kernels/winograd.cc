@@ -217,19 +217,14 @@ void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights, const 
   const bool known = extents && extents->size() == 4;
   tile_ = known ? BestTile(dims[1], dims[0], (*extents)[0], (*extents)[2], (*extents)[3]) : 4;
   if (tile_ == 0) return;
-  const auto transform = [this, data = weights.Data<float>(), filters = dims[0], channels = dims[1]] {
+  weights_.Prepare(info, 1, [this, data = weights.Data<float>(), filters = dims[0], channels = dims[1]] {
     const int64_t positions = Positions(tile_), size = channels * filters;
     const conversions::OwnedBuffer buffer =
         conversions::AllocateBuffer(static_cast<std::size_t>(positions * size) * sizeof(float));
     auto* transformed = static_cast<float*>(buffer.data);
     TransformWeights(tile_, data, filters, channels, transformed);
     weights_.Pack({transformed, filters, 1}, size, positions, channels, filters);
-  };
-  if (IsMapped(info, 1)) {
-    weights_.PackLater(transform, info.budget());
-  } else {
-    transform();
-  }
+  });
 }
 
 bool WinogradConv::Takes(const ConvLayer& layer) const {
