@@ -70,13 +70,22 @@ void PackPatches(const ConvLayer& layer, const float* x, int64_t first, int64_t 
   }
 }
 
+// True if the window meets at each output position the element of that position. Extents alone do not tell: strides and
+// padding can add up to the input's.
+bool IsIdentity(const Window& w) {
+  for (std::size_t d = 0; d < w.input.rank(); ++d)
+    if (w.kernel[d] != 1 || w.output[d] != w.input[d] || w.pads[d] != 0 || (w.strides[d] != 1 && w.output[d] > 1))
+      return false;
+  return true;
+}
+
 /// Packs the patches of one layer.
 class PatchPacker {
  public:
   PatchPacker(RuntimeContext& context, const ConvLayer& layer, const float* x, int64_t block_panels)
       : layer_(layer), x_(x), nr_(static_cast<int64_t>(Simd().nr)), lines_(layer.window) {
     const Window& w = layer.window;
-    is_plane_ = w.output_size() == w.input_size() && layer.depth() == layer.group_channels();
+    is_plane_ = layer.depth() == layer.group_channels() && IsIdentity(w);
     if (is_plane_ || !lines_.Suits()) return;
     constexpr int64_t kLineFloats = 8192;  // of a few channels, in the first-level cache
     const int64_t width = lines_.output_columns();
