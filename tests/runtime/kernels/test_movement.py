@@ -30,6 +30,16 @@ def test_transpose_of_more_than_a_tile(run_node: Any, shape: Any) -> None:
         same(run_node("Transpose", [x], 13, threads=2, perm=list(perm))[0], x.transpose(perm))
 
 
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.float16, np.float64, np.complex128])
+@pytest.mark.parametrize("shape", [(17, 27, 29), (16, 33), (2, 35, 16)], ids=str)
+def test_transpose_of_lines_that_begin_anywhere(run_node: Any, dtype: Any, shape: Any) -> None:
+    memory = np.empty(int(np.prod(shape)) + 1, dtype)
+    x = memory[1:].reshape(shape)  # not where a vector would begin
+    x[...] = numbered(shape, dtype)
+    for perm in itertools.permutations(range(len(shape))):
+        same(run_node("Transpose", [x], 21, threads=2, perm=list(perm))[0], x.transpose(perm))
+
+
 @pytest.mark.parametrize("perm", [[0], [0, 0], [0, 2], [-1, 0]])
 def test_transpose_needs_a_permutation(run_node: Any, perm: list[int]) -> None:
     with pytest.raises(Exception, match="perm"):

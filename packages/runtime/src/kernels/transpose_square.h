@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 namespace light {
+
+/// 16 bytes anywhere in memory. gcc 12 compiles std::memcpy to an element of an array of vectors as if the memory were
+/// aligned like a vector, which ends the process where it is not.
+typedef uint8_t UnalignedBytes __attribute__((vector_size(16), aligned(1), may_alias));
 
 /// Elements of U in one vector of 16 bytes.
 template <class U>
@@ -17,11 +20,12 @@ void TransposeSquare(const void* from, int64_t from_pitch, void* to, int64_t to_
   typedef U Vector __attribute__((vector_size(16)));
   constexpr int64_t n = kSquare<U>;
   Vector rows[n], next[n], low, high;
+#pragma GCC unroll 16
   for (int64_t i = 0; i < n; ++i) {
     low[i] = static_cast<U>(i / 2 + i % 2 * n);
     high[i] = static_cast<U>(n / 2 + i / 2 + i % 2 * n);
-    std::memcpy(&rows[i], static_cast<const char*>(from) + i * from_pitch * static_cast<int64_t>(sizeof(U)),
-                sizeof(Vector));
+    rows[i] = reinterpret_cast<Vector>(*reinterpret_cast<const UnalignedBytes*>(
+        static_cast<const char*>(from) + i * from_pitch * static_cast<int64_t>(sizeof(U))));
   }
 #pragma GCC unroll 4
   for (int64_t width = 1; width < n; width *= 2) {
@@ -33,8 +37,10 @@ void TransposeSquare(const void* from, int64_t from_pitch, void* to, int64_t to_
 #pragma GCC unroll 16
     for (int64_t i = 0; i < n; ++i) rows[i] = next[i];
   }
+#pragma GCC unroll 16
   for (int64_t i = 0; i < n; ++i)
-    std::memcpy(static_cast<char*>(to) + i * to_pitch * static_cast<int64_t>(sizeof(U)), &rows[i], sizeof(Vector));
+    *reinterpret_cast<UnalignedBytes*>(static_cast<char*>(to) + i * to_pitch * static_cast<int64_t>(sizeof(U))) =
+        reinterpret_cast<UnalignedBytes>(rows[i]);
 }
 
 }  // namespace light
