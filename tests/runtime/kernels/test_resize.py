@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -107,6 +108,39 @@ def test_nearest(run_node: Any, dtype: Any, coordinates: str, rounding: str, row
     want = x[:, places[0]][:, :, places[1]]
     assert got.shape == want.shape
     assert got.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("rounding", sorted(ROUNDING))
+@pytest.mark.parametrize("scale", [0.25, 0.5, 0.75, 0.7, 1.5, 2.5])
+def test_nearest_to_the_exact_place(run_node: Any, coordinates: str, rounding: str, scale: float) -> None:
+    exact = Fraction(float(np.float32(scale)))
+    half = Fraction(1, 2)
+    rounded = {
+        "round_prefer_floor": lambda place: math.ceil(place - half),
+        "round_prefer_ceil": lambda place: math.floor(place + half),
+        "floor": math.floor,
+        "ceil": math.ceil,
+    }[rounding]
+    attributes = {"coordinate_transformation_mode": coordinates, "nearest_mode": rounding}
+    for extent in range(4, 40):
+        length = extent * exact
+        out = math.floor(length)
+        middle = Fraction(extent, 2) * (1 - out / length)
+        want = []
+        for x in range(out):
+            place = (x + half) / exact - half
+            if coordinates == "half_pixel_symmetric":
+                place += middle
+            elif coordinates == "pytorch_half_pixel" and out == 1:
+                place = Fraction(0)
+            elif coordinates == "align_corners":
+                place = Fraction(0) if length == 1 else x * (extent - 1) / (length - 1)
+            elif coordinates == "asymmetric":
+                place = x / exact
+            want.append(min(max(rounded(place), 0), extent - 1))
+        (got,) = run_node("Resize", [np.arange(extent), None, f32([scale])], 19, **attributes)
+        assert got.tolist() == want, extent
 
 
 @pytest.mark.parametrize("mode", ["linear", "cubic"])

@@ -62,7 +62,9 @@ double Resampling::Original(const ResizedAxis& axis, int64_t i) const {
     case Coordinates::kHalfPixel:
       return half_pixel;
     case Coordinates::kHalfPixelSymmetric:
-      return static_cast<double>(axis.input) / 2 * (1 - static_cast<double>(axis.output) / axis.length) + half_pixel;
+      // ONNX's formula with one rounding: what it says bit by bit misses places that are whole.
+      if (static_cast<double>(axis.output) == axis.length) return half_pixel;
+      return (x + 0.5 - static_cast<double>(axis.output) / 2) / axis.scale + last / 2;
     case Coordinates::kTfHalfPixel:
       return half_pixel + 0.5;
     case Coordinates::kPytorch:
