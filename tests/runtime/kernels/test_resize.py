@@ -112,9 +112,8 @@ def test_nearest(run_node: Any, dtype: Any, coordinates: str, rounding: str, row
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("rounding", sorted(ROUNDING))
-@pytest.mark.parametrize("scale", [0.25, 0.5, 0.75, 0.7, 1.5, 2.5])
-def test_nearest_to_the_exact_place(run_node: Any, coordinates: str, rounding: str, scale: float) -> None:
-    exact = Fraction(float(np.float32(scale)))
+@pytest.mark.parametrize("scale", [0.25, 0.5, 0.75, 0.7, 1.5, 2.5, None])
+def test_nearest_to_the_exact_place(run_node: Any, coordinates: str, rounding: str, scale: float | None) -> None:
     half = Fraction(1, 2)
     rounded = {
         "round_prefer_floor": lambda place: math.ceil(place - half),
@@ -124,6 +123,8 @@ def test_nearest_to_the_exact_place(run_node: Any, coordinates: str, rounding: s
     }[rounding]
     attributes = {"coordinate_transformation_mode": coordinates, "nearest_mode": rounding}
     for extent in range(4, 40):
+        size = 11 * extent % 59 + 1  # where there is no scale
+        exact = Fraction(size, extent) if scale is None else Fraction(float(np.float32(scale)))
         length = extent * exact
         out = math.floor(length)
         middle = Fraction(extent, 2) * (1 - out / length)
@@ -139,7 +140,8 @@ def test_nearest_to_the_exact_place(run_node: Any, coordinates: str, rounding: s
             elif coordinates == "asymmetric":
                 place = x / exact
             want.append(min(max(rounded(place), 0), extent - 1))
-        (got,) = run_node("Resize", [np.arange(extent), None, f32([scale])], 19, **attributes)
+        given = [None, i64([size])] if scale is None else [f32([scale])]
+        (got,) = run_node("Resize", [np.arange(extent), None, *given], 19, **attributes)
         assert got.tolist() == want, extent
 
 

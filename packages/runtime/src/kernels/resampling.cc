@@ -57,14 +57,13 @@ Resampling::Resampling(const KernelInfo& info) {
 
 double Resampling::Original(const ResizedAxis& axis, int64_t i) const {
   const auto x = static_cast<double>(i), last = static_cast<double>(axis.input - 1);
-  const double half_pixel = (x + 0.5) / axis.scale - 0.5;
+  const double half_pixel = axis.Unscaled(x + 0.5) - 0.5;
   switch (coordinates_) {
     case Coordinates::kHalfPixel:
       return half_pixel;
     case Coordinates::kHalfPixelSymmetric:
       // ONNX's formula with one rounding: what it says bit by bit misses places that are whole.
-      if (static_cast<double>(axis.output) == axis.length) return half_pixel;
-      return (x + 0.5 - static_cast<double>(axis.output) / 2) / axis.scale + last / 2;
+      return axis.Unscaled(x + 0.5 - static_cast<double>(axis.output) / 2) + last / 2;
     case Coordinates::kTfHalfPixel:
       return half_pixel + 0.5;
     case Coordinates::kPytorch:
@@ -72,7 +71,7 @@ double Resampling::Original(const ResizedAxis& axis, int64_t i) const {
     case Coordinates::kAlignCorners:
       return axis.length == 1 ? 0 : x * last / (axis.length - 1);
     case Coordinates::kAsymmetric:
-      return x / axis.scale;
+      return axis.Unscaled(x);
     case Coordinates::kCropAndResize:
       break;
   }

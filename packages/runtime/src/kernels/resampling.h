@@ -11,10 +11,18 @@ namespace light {
 /// One axis that Resize changes.
 struct ResizedAxis {
   int64_t input, output;  ///< extents
-  double scale;
-  double length;  ///< of the output before it is rounded to `output`
+  double scale;           ///< numerator / denominator
+  double length;          ///< of the output before it is rounded to `output`
   double roi_start, roi_end;
+  double numerator, denominator;  ///< so that a place in the input is rounded once: one that is whole stays whole
 
+  void SetScale(double over, double under) {
+    numerator = over;
+    denominator = under;
+    scale = over / under;
+    length = static_cast<double>(input) * over / under;
+  }
+  double Unscaled(double place) const { return place * denominator / numerator; }
   bool is_unchanged() const { return input == output && scale == 1 && roi_start == 0 && roi_end == 1; }
 };
 

@@ -121,7 +121,7 @@ class Resize final : public KernelBase {
  private:
   void Resolve(RuntimeContext& context, const Tensor& x, std::span<ResizedAxis> resized) const {
     const std::size_t rank = x.rank();
-    for (std::size_t d = 0; d < rank; ++d) resized[d] = {x.dim(d), x.dim(d), 1, static_cast<double>(x.dim(d)), 0, 1};
+    for (std::size_t d = 0; d < rank; ++d) resized[d] = {x.dim(d), x.dim(d), 1, static_cast<double>(x.dim(d)), 0, 1, 1, 1};
     if (axes_given_) MarkAxes(axes_, rank);
     const std::size_t count = axes_given_ ? axes_.rank() : rank;
     const auto axis = [&](std::size_t i) -> ResizedAxis& {
@@ -156,8 +156,7 @@ class Resize final : public KernelBase {
       ResizedAxis& a = axis(i);
       if (!(scales[i] > 0) || !std::isfinite(scales[i]))
         FailArgument(InputLabel(scales_input_, "scales") + ": must be positive, got " + std::to_string(scales[i]));
-      a.scale = double{scales[i]};
-      a.length = static_cast<double>(a.input) * a.scale;
+      a.SetScale(double{scales[i]}, 1);
       // Of the whole axis even if only a region of it is resized: the operator's text has it otherwise, but neither
       // its inference nor its reference, nor ONNX Runtime.
       SetOutput(a, std::floor(a.length));
@@ -168,21 +167,20 @@ class Resize final : public KernelBase {
   void ResolveSizes(const Tensor& sizes, std::size_t count, const Axis& axis) const {
     CheckCount(sizes.element_count(), count, 3, "sizes");
     const auto* size = sizes.Data<int64_t>();
-    double common = 0;
+    const ResizedAxis* common = nullptr;
     for (std::size_t i = 0; i < count; ++i) {
       ResizedAxis& a = axis(i);
       if (size[i] < 0) FailArgument(InputLabel(3, "sizes") + ": must not be negative, got " + std::to_string(size[i]));
       a.output = size[i];
-      a.length = static_cast<double>(size[i]);
       // An axis without elements has no scale; it is refused unless the output has none either.
-      a.scale = a.input == 0 ? 1 : a.length / static_cast<double>(a.input);
-      common = i == 0 ? a.scale : not_larger_ ? std::min(common, a.scale) : std::max(common, a.scale);
+      if (a.input > 0) a.SetScale(static_cast<double>(size[i]), static_cast<double>(a.input));
+      if (!common || (not_larger_ ? a.scale < common->scale : a.scale > common->scale)) common = &a;
     }
-    if (!keeps_aspect_) return;
+    if (!keeps_aspect_ || !common) return;
+    const double numerator = common->numerator, denominator = common->denominator;
     for (std::size_t i = 0; i < count; ++i) {
       ResizedAxis& a = axis(i);
-      a.scale = common;
-      a.length = common * static_cast<double>(a.input);
+      a.SetScale(numerator, denominator);
       SetOutput(a, std::floor(a.length + 0.5));
     }
   }
