@@ -121,7 +121,8 @@ class Resize final : public KernelBase {
  private:
   void Resolve(RuntimeContext& context, const Tensor& x, std::span<ResizedAxis> resized) const {
     const std::size_t rank = x.rank();
-    for (std::size_t d = 0; d < rank; ++d) resized[d] = {x.dim(d), x.dim(d), 1, static_cast<double>(x.dim(d)), 0, 1, 1, 1};
+    for (std::size_t d = 0; d < rank; ++d)
+      resized[d] = {x.dim(d), x.dim(d), 1, static_cast<double>(x.dim(d)), 0, 1, 1, 1};
     if (axes_given_) MarkAxes(axes_, rank);
     const std::size_t count = axes_given_ ? axes_.rank() : rank;
     const auto axis = [&](std::size_t i) -> ResizedAxis& {
