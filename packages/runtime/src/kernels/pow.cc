@@ -43,7 +43,7 @@ struct PowOp {
       const auto e = static_cast<float>(exponent);
       if (e == 2.f) return base * base;
       if (e == 3.f) return base * base * base;
-      if (e == 0.5f && base >= 0.f) return std::sqrt(base);
+      if (e == 0.5f && base > 0.f) return std::sqrt(base);  // the root of -0 is -0, this power of it is 0
       return std::pow(base, e);
     } else {
       const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
