@@ -300,7 +300,7 @@ def test_pow(run_node: Any, rng: Any, dtype: Any, exponent: Any) -> None:
 @pytest.mark.parametrize("constant", [False, True])
 def test_pow_of_zeros_and_infinities(run_node: Any, dtype: Any, constant: bool) -> None:
     bases = np.array([0.0, -0.0, np.inf, -np.inf], dtype)
-    for exponent in (0.5, 1, 1.5, 2, 3, -0.5, -1, -2, -3):  # as IEEE 754 has it: a zero is negative for odd powers alone
+    for exponent in (0.5, 1, 1.5, 2, 3, -0.5, -1, -2, -3):  # a zero is negative for odd powers alone
         want = [math.pow(x, exponent) if x or exponent > 0 else math.copysign(math.inf, x if exponent % 2 == 1 else 1)
                 for x in bases.astype(float).tolist()]  # fmt: skip
         for y in (np.full(4, exponent, dtype), np.array(exponent, dtype)):
