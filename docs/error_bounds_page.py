@@ -37,7 +37,9 @@ sign of a zero that is a function of one or two numbers is that of the formula, 
 What squares its elements (`ReduceL2`, `LpNormalization`) loses in float64 those whose square underflows; the other
 types have a wider one to square in.
 
-`SessionOptions.winograd` switches Winograd's transform off, for the bound of the other convolutions.
+Winograd's transform computes tiles of 2 x 2 or 4 x 4 results together. Each of them has the error of the greatest, and
+if one sees an infinity, a NaN or an element beyond 1e37, all may become NaN. `SessionOptions.winograd` switches the
+transform off, for the bound of the other convolutions.
 """
 HEADING = "| operators | ulp, float32 | ulp, float64 | more: epsilons of | ulp more in float16, bfloat16 |"
 

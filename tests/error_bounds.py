@@ -52,6 +52,10 @@ ROUNDED = Bound(0.501)  # once; the tests compare with extended precision, which
 # What the terms are measured in.
 SUM = "the root of n times the sum of the n magnitudes"
 PRODUCT = "the root of n times the sum of the magnitudes of the n products, and n times the least normal number"
+TILES = (
+    "the root of n times the sum, over the channels, of the weights' magnitudes times the greatest element at most "
+    "4 rows and columns from the window's middle, and n times the least normal number"
+)
 RESULT = "the root of n times the result"
 DIFFERENCES = "the magnitudes that a result is the sum of"
 GREATEST = "the greatest element"
@@ -105,7 +109,7 @@ BOUNDS: dict[str, Bound] = {
     **dict.fromkeys(("GlobalLpPool", "LpPool"), Bound(terms=2, what="the result")),
     **dict.fromkeys(("ReduceLogSum", "ReduceLogSumExp"), Bound(terms=1, what="the root of n and the result")),
     **dict.fromkeys(("Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"), Bound(terms=1, what=PRODUCT)),
-    "Conv, Winograd": Bound(terms=2, what=PRODUCT),
+    "Conv, Winograd": Bound(terms=2, what=TILES),
     **dict.fromkeys(("CausalConvWithState", "Col2Im", "LinearRegressor", "Range", "RotaryEmbedding",
                      "Scaler"), Bound(terms=1, what=DIFFERENCES)),
     "LinearAttention": Bound(terms=1.5, what=DIFFERENCES),
