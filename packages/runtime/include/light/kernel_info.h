@@ -11,6 +11,7 @@
 
 #include "light/error.h"
 #include "light/graph.h"
+#include "light/layout.h"
 #include "light/memory_budget.h"
 #include "light/value.h"
 
@@ -35,14 +36,15 @@ class KernelInfo {
   KernelInfo(const Graph& graph, const Node& node, MemoryBudget* budget = nullptr,
              const std::vector<std::shared_ptr<const Value>>* folded = nullptr,
              std::span<const std::unique_ptr<Program>> bodies = {}, const Epilogue* epilogue = nullptr,
-             const KernelOptions& options = {})
+             const KernelOptions& options = {}, Layouts layouts = {})
       : graph_(graph),
         node_(node),
         budget_(budget),
         folded_(folded),
         bodies_(bodies),
         epilogue_(epilogue),
-        options_(options) {}
+        options_(options),
+        layouts_(layouts) {}
 
   const Graph& graph() const noexcept { return graph_; }
   const Node& node() const noexcept { return node_; }
@@ -65,6 +67,8 @@ class KernelInfo {
   /// What later nodes want done to the result on its way to memory. Only what the registration says the kernel can do.
   const Epilogue& epilogue() const noexcept;
   const KernelOptions& options() const noexcept { return options_; }
+  /// Only what the registration says the kernel can do.
+  const Layouts& layouts() const noexcept { return layouts_; }
   /// The budget that long-lived memory of a hosted kernel is charged to; nullptr if there is none.
   MemoryBudget* budget() const noexcept { return budget_; }
 
@@ -91,6 +95,7 @@ class KernelInfo {
   std::span<const std::unique_ptr<Program>> bodies_;
   const Epilogue* epilogue_;
   KernelOptions options_;
+  Layouts layouts_;
 };
 
 }  // namespace light

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "light/kernel.h"
+#include "light/layout.h"
 #include "light/operator_schema.h"
 
 namespace light {
@@ -44,6 +45,8 @@ struct KernelRegistration {
   std::vector<std::pair<int, int>> aliases;      ///< (input, output): the output is a view of the input (OutputView)
   bool is_elementwise = false;                   ///< for float32 it makes an ElementwiseKernel (kernels/elementwise.h)
   EpilogueSupport epilogue = {};
+  /// Which layouts (KernelInfo::layouts) the kernel can be made for. Null: channels are the second axis.
+  LayoutSupport (*layout_support)(const KernelInfo& info) = nullptr;
   bool is_hosted = false;  ///< runs foreign code: idle workers stop spinning before it
   /// What the types do not tell: why the kernel does not implement this node, or "" if it does. Null: it always does.
   std::string (*declines)(const KernelInfo& info) = nullptr;

@@ -117,11 +117,16 @@ std::unique_ptr<KernelBase> StepBuilder::MakeKernel(NodeId id, const Epilogue* e
   const Node& node = graph_.node(id);
   try {
     LowerBodies(node);
-    return assignment_.nodes[id].entry->make(
-        KernelInfo(graph_, node, options_.budget, &constants_, bodies_[id], epilogue, options_.kernels));
+    return assignment_.nodes[id].entry->make(KernelInfo(graph_, node, options_.budget, &constants_, bodies_[id],
+                                                        epilogue, options_.kernels, LayoutsOf(node)));
   } catch (const std::exception&) {
     RethrowFrom("node " + node.Label());
   }
+}
+
+Layouts StepBuilder::LayoutsOf(const Node& node) const {
+  if (is_last_.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) return {};
+  return {.input_last = is_last_[node.inputs[0]], .output_last = is_last_[node.outputs[0]]};
 }
 
 bool StepBuilder::ReadsConstantsAlone(const Node& node) const {
@@ -159,6 +164,10 @@ void StepBuilder::Fuse(const std::vector<NodeId>& order) {
   for (const Fusion& fusion : fusions_)
     for (const NodeId id : fusion.nodes) taken[id] = true;
   for (Fusion& fusion : FindElementwiseGroups(scope, taken)) fusions_.push_back(std::move(fusion));
+  is_last_ = FindChannelsLast(scope);
+  for (const NodeId id : left) {
+    if (LayoutsOf(graph_.node(id)).output_last) assignment_.nodes[id].reason += "; its result has its channels last";
+  }
   for (std::size_t i = 0; i < fusions_.size(); ++i) {
     for (const NodeId id : fusions_[i].nodes) fusion_of_[id] = static_cast<int>(i);
     Explain(fusions_[i]);

@@ -35,6 +35,7 @@ class StepBuilder {
   std::vector<NodeId> Order() const;
   void LowerBodies(const Node& node);
   std::unique_ptr<KernelBase> MakeKernel(NodeId id, const Epilogue* epilogue = nullptr);
+  Layouts LayoutsOf(const Node& node) const;
   bool ReadsConstantsAlone(const Node& node) const;
   void ComputeConstants(const std::vector<NodeId>& order);
   void Fuse(const std::vector<NodeId>& order);
@@ -53,6 +54,7 @@ class StepBuilder {
   std::vector<bool> is_computed_;                     // by NodeId
   std::vector<Fusion> fusions_;
   std::vector<int> fusion_of_;  // by NodeId: index of fusions_, or -1
+  std::vector<bool> is_last_;   // by ValueId: its channels are last in memory; empty: none
   std::vector<Step> steps_;
   std::vector<const KernelRegistration*> registrations_;  // by step
   std::deque<KernelRegistration> fused_;                  // of fused steps

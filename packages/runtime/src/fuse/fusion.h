@@ -42,6 +42,7 @@ struct FusionScope {
   bool IsFloat(ValueId value) const;
   /// The registration of the kernel of a node that is not part of a partition, else nullptr.
   const KernelRegistration* Registration(NodeId node) const;
+  KernelInfo InfoOf(const Node& node) const { return KernelInfo(graph, node, nullptr, &constants); }
 };
 
 /// False if the extents differ for all that is known, or are called by different names.
@@ -52,5 +53,9 @@ std::vector<Fusion> FindEpilogues(const FusionScope& scope);
 
 /// Finds groups of connected elementwise nodes among those that are not `taken` (by NodeId).
 std::vector<Fusion> FindElementwiseGroups(const FusionScope& scope, const std::vector<bool>& taken);
+
+/// By ValueId: the values that lie with their channels last in memory (Layouts), so that no kernel of a chain of
+/// convolutions has to turn them around.
+std::vector<bool> FindChannelsLast(const FusionScope& scope);
 
 }  // namespace light

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "kernels/arguments.h"
+#include "kernels/declared_images.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/pixel_pooling.h"
 #include "kernels/scratch.h"
 #include "kernels/simd_dispatch.h"
 #include "kernels/window.h"
@@ -138,12 +140,17 @@ void PoolRows(RuntimeContext& context, const Op& op, const Window& w, int64_t pl
   });
 }
 
+Dims PooledDims(const Tensor& x, const Window& w) {
+  Dims dims = x.dims();
+  for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = w.output[d - 2];
+  return dims;
+}
+
 template <class Op>
 void Pool(RuntimeContext& context, const WindowAttributes& attributes, const Op& op) {
   const Tensor& x = Required(context, 0, "X");
   const Window w = attributes.ResolvePooling(x);
-  Dims dims = x.dims();
-  for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = w.output[d - 2];
+  const Dims dims = PooledDims(x, w);
   Tensor& y = context.Output(0, dims);
   if (y.element_count() == 0) return;
   WithType(FloatTypes{}, x.type(), [&](auto tag) {
@@ -155,12 +162,30 @@ void Pool(RuntimeContext& context, const WindowAttributes& attributes, const Op&
 class AveragePool final : public KernelBase {
  public:
   explicit AveragePool(const KernelInfo& info)
-      : attributes_(WindowAttributes::ForPooling(info)), op_{info.Int("count_include_pad", 0) != 0} {}
-  void Run(RuntimeContext& context) override { Pool(context, attributes_, op_); }
+      : attributes_(WindowAttributes::ForPooling(info)),
+        op_{info.Int("count_include_pad", 0) != 0},
+        is_last_(info.layouts().output_last),
+        declared_(info) {}
+  void Run(RuntimeContext& context) override {
+    if (!is_last_) return Pool(context, attributes_, op_);
+    const Tensor& x = Required(context, 0, "X");
+    const Window w = attributes_.ResolvePooling(x);
+    const Dims dims = PooledDims(x, w);
+    declared_.Check(dims);
+    Tensor& y = context.Output(0, dims);
+    if (y.element_count() == 0) return;
+    const auto count = [&](int64_t row, int64_t column) {
+      return static_cast<float>(op_.CountRows(w, row) * w.Covered(1, column, op_.with_padding));
+    };
+    const FunctionRef<float(int64_t, int64_t)> divisor = count;
+    PoolPixels(context, w, dims[0], dims[1], x.Data<float>(), Simd().add, 0, &divisor, y.Data<float>());
+  }
 
  private:
   WindowAttributes attributes_;
   AverageOp op_;
+  bool is_last_;
+  DeclaredImages declared_;
 };
 
 class LpPool final : public KernelBase {
@@ -183,7 +208,9 @@ class LpPool final : public KernelBase {
 
 void RegisterAveragePooling(KernelRegistry& registry) {
   const std::vector<TypeConstraint> floats = {{"T", SetOf(FloatTypes{})}};
-  registry.RegisterKernelFn(Registration("AveragePool", 1, 22, floats), MakeKernel<AveragePool>);
+  KernelRegistration average = Registration("AveragePool", 1, 22, floats);
+  average.layout_support = PoolingLayouts;
+  registry.RegisterKernelFn(std::move(average), MakeKernel<AveragePool>);
   registry.RegisterKernelFn(Registration("LpPool", 1, 22, floats), MakeKernel<LpPool>);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GlobalAveragePool, GlobalLpPool and GlobalMaxPool.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -66,10 +67,34 @@ struct NormOp {
   static constexpr auto kRow = Norm<T>;
 };
 
+// The means of images whose channels are last. Blocks of pixels are added up first: long sums lose digits.
+void MeansOfPixels(RuntimeContext& context, int64_t batch, int64_t channels, int64_t pixels, const float* x, float* y) {
+  constexpr int64_t kChannels = 64, kPixels = 64;
+  const simd::SimdTable& simd = Simd();
+  const int64_t parts = (channels + kChannels - 1) / kChannels;
+  const double cost = 0.1 * static_cast<double>(pixels * kChannels) + 5;
+  context.ParallelFor(batch * parts, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t image = unit / parts, first = unit % parts * kChannels;
+      const auto n = static_cast<std::size_t>(std::min(kChannels, channels - first));
+      const float* from = x + image * pixels * channels + first;
+      float total[kChannels] = {}, sums[kChannels] = {};
+      for (int64_t pixel = 0; pixel < pixels; ++pixel, from += channels) {
+        simd.add(from, sums, sums, n);
+        if ((pixel + 1) % kPixels != 0 && pixel + 1 < pixels) continue;
+        simd.add(sums, total, total, n);
+        std::fill_n(sums, n, 0.f);
+      }
+      const auto count = static_cast<float>(pixels);
+      simd.div_scalar(total, &count, y + image * channels + first, n);
+    }
+  });
+}
+
 template <class Op>
 class GlobalPool final : public KernelBase {
  public:
-  explicit GlobalPool(const KernelInfo& info) {
+  explicit GlobalPool(const KernelInfo& info) : is_last_(info.layouts().input_last) {
     if constexpr (std::is_same_v<Op, NormOp>) {
       // A float in version 1 only.
       p_ = info.since_version() == 1 ? info.Float("p", 2) : static_cast<double>(info.Int("p", 2));
@@ -88,6 +113,9 @@ class GlobalPool final : public KernelBase {
       using T = typename decltype(tag)::type;
       const T* from = x.Data<T>();
       T* to = y.Data<T>();
+      if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, MeanOp>) {
+        if (is_last_) return MeansOfPixels(context, x.dim(0), x.dim(1), plane, from, to);
+      }
       context.ParallelFor(planes, Op::kCost * static_cast<double>(plane) + 5, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = Op::template kRow<T>(from + i * plane, plane, p_);
       });
@@ -95,6 +123,7 @@ class GlobalPool final : public KernelBase {
   }
 
  private:
+  bool is_last_;
   double p_ = 0;
 };
 
@@ -102,7 +131,9 @@ class GlobalPool final : public KernelBase {
 
 void RegisterGlobalPooling(KernelRegistry& registry) {
   const std::vector<TypeConstraint> floats = {{"T", SetOf(FloatTypes{})}};
-  registry.RegisterKernelFn(Registration("GlobalAveragePool", 1, 22, floats), MakeKernel<GlobalPool<MeanOp>>);
+  KernelRegistration average = Registration("GlobalAveragePool", 1, 22, floats);
+  average.layout_support = [](const KernelInfo&) { return LayoutSupport::kInput; };
+  registry.RegisterKernelFn(std::move(average), MakeKernel<GlobalPool<MeanOp>>);
   registry.RegisterKernelFn(Registration("GlobalLpPool", 1, 22, floats), MakeKernel<GlobalPool<NormOp>>);
   registry.RegisterKernelFn(Registration("GlobalMaxPool", 1, 22, floats), MakeKernel<GlobalPool<MaxOp>>);
 }

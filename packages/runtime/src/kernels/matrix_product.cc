@@ -18,6 +18,8 @@ void PackPanels(MatrixView<float> b, int64_t k, int64_t n, int64_t begin, int64_
 
 }  // namespace
 
+std::size_t PanelCount(int64_t n) { return static_cast<std::size_t>(Panels(n)); }
+
 int64_t PackedSize(int64_t k, int64_t n) { return Panels(n) * static_cast<int64_t>(Simd().nr) * k; }
 
 void PackedMatrices::Pack(MatrixView<float> b, int64_t pitch, int64_t count, int64_t k, int64_t n) {

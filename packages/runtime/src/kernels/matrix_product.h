@@ -55,6 +55,8 @@ class PackedMatrices {
   mutable std::atomic<bool> back_{false};
 };
 
+/// Panels that a matrix of n columns is packed to.
+std::size_t PanelCount(int64_t n);
 /// Floats that a packed matrix [k, n] fills.
 int64_t PackedSize(int64_t k, int64_t n);
 

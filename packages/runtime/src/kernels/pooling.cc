@@ -3,8 +3,10 @@
 #include <limits>
 
 #include "kernels/arguments.h"
+#include "kernels/declared_images.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/pixel_pooling.h"
 #include "kernels/simd_dispatch.h"
 #include "kernels/window.h"
 
@@ -131,16 +133,23 @@ void MaxWithIndices(RuntimeContext& context, const Window& w, int64_t planes, bo
 class MaxPool final : public KernelBase {
  public:
   explicit MaxPool(const KernelInfo& info)
-      : attributes_(WindowAttributes::ForPooling(info)), column_major_(info.Int("storage_order", 0) != 0) {}
+      : attributes_(WindowAttributes::ForPooling(info)),
+        column_major_(info.Int("storage_order", 0) != 0),
+        is_last_(info.layouts().output_last),
+        declared_(info) {}
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     const Window w = attributes_.ResolvePooling(x);
     Dims dims = x.dims();
     for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = w.output[d - 2];
+    declared_.Check(dims);
     Tensor& y = context.Output(0, dims);
     Tensor* indices = context.OutputRequested(1) ? &context.Output(1, dims) : nullptr;
     if (y.element_count() == 0) return;
+    if (is_last_)
+      return PoolPixels(context, w, dims[0], dims[1], x.Data<float>(), Simd().max, Lowest<float>(), nullptr,
+                        y.Data<float>());
     const int64_t planes = dims[0] * dims[1];
     WithType(PoolTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -154,12 +163,16 @@ class MaxPool final : public KernelBase {
  private:
   WindowAttributes attributes_;
   bool column_major_;
+  bool is_last_;
+  DeclaredImages declared_;
 };
 
 }  // namespace
 
 void RegisterPooling(KernelRegistry& registry) {
-  registry.RegisterKernelFn(Registration("MaxPool", 1, 22, {{"T", SetOf(PoolTypes{})}}), MakeKernel<MaxPool>);
+  KernelRegistration registration = Registration("MaxPool", 1, 22, {{"T", SetOf(PoolTypes{})}});
+  registration.layout_support = PoolingLayouts;
+  registry.RegisterKernelFn(std::move(registration), MakeKernel<MaxPool>);
 }
 
 }  // namespace light

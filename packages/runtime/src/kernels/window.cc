@@ -22,6 +22,12 @@ int64_t Window::output_size() const noexcept { return Product(output, 0, output.
 int64_t Window::output_rows() const noexcept { return Product(output, 0, last()); }
 int64_t Window::kernel_rows() const noexcept { return Product(kernel, 0, last()); }
 
+bool Window::is_identity() const noexcept {
+  for (std::size_t d = 0; d < input.rank(); ++d)
+    if (kernel[d] != 1 || output[d] != input[d] || pads[d] != 0 || (strides[d] != 1 && output[d] > 1)) return false;
+  return true;
+}
+
 int64_t Window::InputRow(int64_t o, int64_t k) const noexcept {
   if (last() == 1) {  // without divisions
     const int64_t at = o * strides[0] - pads[0] + k * dilations[0];

@@ -17,6 +17,9 @@ struct Window {
   Dims pads;      ///< before the first element of each axis
   Dims pads_end;  ///< behind the last one
 
+  /// True if every output sees the one input at its own place. Extents alone do not tell: strides and padding can add
+  /// up to the input's.
+  bool is_identity() const noexcept;
   std::size_t last() const noexcept { return input.rank() - 1; }
   int64_t input_size() const noexcept;
   int64_t output_size() const noexcept;

@@ -128,6 +128,7 @@ struct Tiles {
 /// The three steps for the tiles [begin, end), whose buffers begin with tile `begin`.
 struct Step {
   const ConvLayer& layer;
+  const Layouts& layouts;
   const Tiles& tiles;
   int64_t begin, end;
   float* v;
@@ -145,6 +146,7 @@ struct Step {
     tiles.ForEachRow(begin, end, [&](int64_t image, int64_t row, int64_t column, int64_t first, int64_t count) {
       const simd::WinogradInput args = {
           .tile = static_cast<std::size_t>(tiles.edge),
+          .channels_last = layouts.input_last,
           .x = x + image * image_size,
           .x_end = x + layer.batch * image_size,
           .plane = plane,
@@ -186,9 +188,13 @@ struct Step {
     const Window& w = layer.window;
     const int64_t filter = group * m_row(), filters = std::min(layer.filters - filter, m_row());
     tiles.ForEachRow(begin, end, [&](int64_t image, int64_t row, int64_t column, int64_t first, int64_t count) {
-      const int64_t at = (image * layer.filters + filter) * w.output_size() + tiles.edge * (row * w.output[1] + column);
+      const bool last = layouts.output_last;
+      const int64_t pixel = tiles.edge * (row * w.output[1] + column);
+      const int64_t at = image * layer.filters * w.output_size() +
+                         (last ? pixel * layer.filters + filter : filter * w.output_size() + pixel);
       const simd::WinogradOutput args = {
           .tile = static_cast<std::size_t>(tiles.edge),
+          .channels_last = last,
           .m = m + (first - begin) * m_row(),
           .tile_pitch = static_cast<std::size_t>(m_row()),
           .position_pitch = static_cast<std::size_t>(m_pitch()),
@@ -197,7 +203,7 @@ struct Step {
           .rows = static_cast<std::size_t>(std::min(tiles.edge, w.output[0] - tiles.edge * row)),
           .columns = static_cast<std::size_t>(std::min(tiles.edge * count, w.output[1] - tiles.edge * column)),
           .y = target.y + at,
-          .plane = w.output_size(),
+          .plane = last ? layer.filters : w.output_size(),
           .width = w.output[1],
           .bias = target.bias ? target.bias + filter : nullptr,
           .residual = target.residual ? target.residual + at : nullptr,
@@ -213,9 +219,14 @@ struct Step {
 void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights, const ValueType* output) {
   const std::span<const int64_t> dims = weights.dims();
   if (dims.size() != 4 || dims[0] < 16 || dims[1] < 16 || dims[2] != 3 || dims[3] != 3) return;
-  const auto extents = output ? output->shape.extents() : std::nullopt;
-  const bool known = extents && extents->size() == 4;
-  tile_ = known ? BestTile(dims[1], dims[0], (*extents)[0], (*extents)[2], (*extents)[3]) : 4;
+  tile_ = 4;
+  if (output && output->shape.has_rank() && output->shape.rank() == 4) {
+    const Shape& shape = output->shape;
+    const auto extent = [&shape](std::size_t d) { return shape[d].is_known() ? shape[d].extent() : 0; };
+    // Of an unknown number of images there is one at least.
+    if (extent(2) > 0 && extent(3) > 0)
+      tile_ = BestTile(dims[1], dims[0], std::max<int64_t>(extent(0), 1), extent(2), extent(3));
+  }
   if (tile_ == 0) return;
   weights_.Prepare(info, 1, [this, data = weights.Data<float>(), filters = dims[0], channels = dims[1]] {
     const int64_t positions = Positions(tile_), size = channels * filters;
@@ -234,7 +245,7 @@ bool WinogradConv::Takes(const ConvLayer& layer) const {
   return best == tile_ || (best == 4 && tile_ == 2);
 }
 
-void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const float* x,
+void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const Layouts& layouts, const float* x,
                        const ConvTarget& target) const {
   const Tiles tiles(layer, tile_, context.parallel().thread_count());
   const int64_t positions = Positions(tile_), filters = tiles.group_panels * Nr();
@@ -247,6 +258,7 @@ void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const fl
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t block = unit / tiles.groups, group = unit % tiles.groups;
       const Step step = {layer,
+                         layouts,
                          tiles,
                          block * tiles.block,
                          std::min(tiles.total, (block + 1) * tiles.block),

@@ -15,9 +15,11 @@ class WinogradConv {
   /// worth it as far as the extents of the output tell.
   /// @param output  its type; may be null
   void Prepare(const KernelInfo& info, const Tensor& weights, const ValueType* output);
+  bool empty() const noexcept { return weights_.empty(); }
   /// True if Run computes the layer, faster than the product with patches does.
   bool Takes(const ConvLayer& layer) const;
-  void Run(RuntimeContext& context, const ConvLayer& layer, const float* x, const ConvTarget& target) const;
+  void Run(RuntimeContext& context, const ConvLayer& layer, const Layouts& layouts, const float* x,
+           const ConvTarget& target) const;
 
  private:
   int64_t tile_ = 0;        ///< outputs along an axis of a tile: 4 or 2

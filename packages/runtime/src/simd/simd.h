@@ -96,11 +96,28 @@ struct DepthwiseArgs {
   bool relu;
 };
 
+/// Outputs side by side of one row, with the channels last, of filters that each see the channel of their number.
+struct DepthwisePixelsArgs {
+  const float* x;                ///< where the first output's window begins
+  ptrdiff_t step;                ///< to the next output's
+  const ptrdiff_t* offsets;      ///< of each tap from there, in x
+  const size_t* weight_offsets;  ///< and in `weights`, which has one row of channels per tap
+  const float* weights;
+  size_t taps;
+  size_t columns;
+  size_t channels;
+  const float* bias;      ///< [channels] or null
+  float* y;               ///< [columns, channels]
+  const float* residual;  ///< added, lies as y does; or null
+  bool relu;
+};
+
 /// Tiles of Winograd's convolution that lie side by side: (tile + 2) x (tile + 2) elements each of an input, `tile`
 /// columns apart. P = (tile + 2) * (tile + 2) numbers come of each.
 struct WinogradInput {
   size_t tile;         ///< 2 or 4
-  const float* x;      ///< the first channel: planes of [height, width]
+  bool channels_last;  ///< x holds [height, width, channels], else planes of [height, width]
+  const float* x;      ///< the first channel
   const float* x_end;  ///< the end of the memory that may be read
   ptrdiff_t plane;
   ptrdiff_t height;
@@ -116,8 +133,9 @@ struct WinogradInput {
 
 /// Tiles side by side again: from P numbers each to tile x tile elements of an output.
 struct WinogradOutput {
-  size_t tile;     ///< 2 or 4
-  const float* m;  ///< element (p, tile, filter) at m[p * position_pitch + tile * tile_pitch + filter]
+  size_t tile;         ///< 2 or 4
+  bool channels_last;  ///< of y; `plane` is the number of all filters then
+  const float* m;      ///< element (p, tile, filter) at m[p * position_pitch + tile * tile_pitch + filter]
   size_t tile_pitch;
   size_t position_pitch;
   size_t tiles;
@@ -207,6 +225,7 @@ struct SimdTable {
   void (*pad_lines)(const float* x, const LineLayout* layout, ptrdiff_t begin, ptrdiff_t end, float* y);
   void (*copy_patches)(const PatchArgs* args);
   void (*depthwise)(const DepthwiseArgs* args);
+  void (*depthwise_pixels)(const DepthwisePixelsArgs* args);
   void (*winograd_input)(const WinogradInput* args);
   void (*winograd_output)(const WinogradOutput* args);
 };
