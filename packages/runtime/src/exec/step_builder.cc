@@ -125,8 +125,10 @@ std::unique_ptr<KernelBase> StepBuilder::MakeKernel(NodeId id, const Epilogue* e
 }
 
 Layouts StepBuilder::LayoutsOf(const Node& node) const {
-  if (is_last_.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) return {};
-  return {.input_last = is_last_[node.inputs[0]], .output_last = is_last_[node.outputs[0]]};
+  const auto is_last = [this](const std::vector<ValueId>& values) {
+    return !is_last_.empty() && !values.empty() && values[0] != kNoValue && is_last_[values[0]];
+  };
+  return {.input_last = is_last(node.inputs), .output_last = is_last(node.outputs)};
 }
 
 bool StepBuilder::ReadsConstantsAlone(const Node& node) const {

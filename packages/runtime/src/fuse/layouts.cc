@@ -35,6 +35,8 @@ class LayoutSearch {
     const KernelRegistration* registration = scope_.Registration(id);
     if (registration == nullptr) return LayoutSupport::kNone;
     const Node& node = scope_.graph.node(id);
+    const auto is_omitted = [](const std::vector<ValueId>& values) { return values.empty() || values[0] == kNoValue; };
+    if (is_omitted(node.inputs) || is_omitted(node.outputs)) return LayoutSupport::kNone;
     if (registration->is_elementwise) return IsPlainElementwise(node) ? LayoutSupport::kAlike : LayoutSupport::kNone;
     return registration->layout_support != nullptr ? registration->layout_support(scope_.InfoOf(node))
                                                    : LayoutSupport::kNone;
