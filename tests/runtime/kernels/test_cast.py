@@ -79,6 +79,29 @@ def test_rounding_of_every_pattern(run_node: Any, rng: Any, target: Any) -> None
     assert np.isnan(cast(run_node, np.array([np.nan], np.float32), kind(target)).astype(np.float32)).all()
 
 
+@pytest.mark.parametrize("target", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("source", [np.float64, np.int64, np.uint64, np.int32])
+def test_beside_half_way_it_is_rounded_once(run_node: Any, rng: Any, source: Any, target: Any) -> None:
+    bits = 11 if target is np.float16 else 8
+    if source is np.float64:
+        exponents, step = range(-20, 15 - bits), 2.0**-45
+    else:
+        longest = 15 if target is np.float16 else 8 * np.dtype(source).itemsize - 2
+        exponents, step = range(2, longest - bits), 1
+    below, exact = [], []
+    for exponent in exponents:
+        for low in rng.integers(2 ** (bits - 1), 2**bits - 1, 20).tolist():
+            scale = 2.0**exponent if source is np.float64 else 1 << exponent
+            half = (2 * low + 1) * scale
+            move = half * step if source is np.float64 else 1
+            below += [half - move, half, half + move]
+            exact += [2 * low * scale, 2 * (low + low % 2) * scale, 2 * (low + 1) * scale]  # the even one in the middle
+    x = np.array(below, source)
+    for sign in (1, -1) if np.issubdtype(source, np.signedinteger) or source is np.float64 else (1,):
+        got = cast(run_node, x * source(sign), kind(target))
+        assert got.astype(np.float64).tolist() == [float(sign * v) for v in exact]
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (70000,)], ids=str)
 def test_shapes(run_node: Any, shape: Any) -> None:
     x = np.ones(shape, np.float32)

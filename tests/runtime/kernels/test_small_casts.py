@@ -157,6 +157,16 @@ def test_exponents(run_node: Any, mode: str, saturate: int, want: Any) -> None:
     assert got.view(np.uint8).tolist() == want
 
 
+@pytest.mark.parametrize(
+    ("mode", "want"), [("up", [187, 188, 190]), ("down", [187, 187, 189]), ("nearest", [187, 187, 190])]
+)
+def test_exponents_of_integers_that_no_float_holds(run_node: Any, mode: str, want: Any) -> None:
+    x = np.array([2**60, 2**60 + 1, 2**63 - 1], np.int64)
+    e8m0 = TensorProto.FLOAT8E8M0
+    (got,) = run_node("Cast", [x], 24, [e8m0], to=e8m0, round_mode=mode)
+    assert got.view(np.uint8).tolist() == want
+
+
 def test_cast_like_small_numbers(run_node: Any) -> None:
     x, like = np.array([1.3, 500, -2], np.float32), np.zeros(1, ml_dtypes.float8_e4m3fn)
     (got,) = run_node("CastLike", [x, like], 24, [TensorProto.FLOAT8E4M3FN])

@@ -11,6 +11,7 @@
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/moved.h"
+#include "kernels/odd_rounding.h"
 #include "kernels/scalar.h"
 #include "kernels/small_floats.h"
 
@@ -25,7 +26,10 @@ To Convert(From value) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From{0};
   } else if constexpr (kIsSmallFloat<To>) {
-    return To(static_cast<float>(value));
+    if constexpr (std::is_same_v<From, float> || std::is_same_v<From, bool>)
+      return To(static_cast<float>(value));
+    else
+      return To(OddFloat(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     return SaturatingCast<To>(value);
   } else {

@@ -6,6 +6,7 @@
 #include "kernels/arguments.h"
 #include "kernels/casts.h"
 #include "kernels/element.h"
+#include "kernels/odd_rounding.h"
 #include "kernels/small_types.h"
 
 namespace light {
@@ -79,7 +80,12 @@ class SmallCast final : public KernelBase {
         return WriteCodes(codes, first, n, y);
       }
     }
-    for (int64_t i = 0; i < n; ++i) codes[i] = (*encoder_)(static_cast<double>(static_cast<ComputeType<T>>(from[i])));
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_integral_v<T>)
+        codes[i] = (*encoder_)(OddDouble(from[i]));
+      else
+        codes[i] = (*encoder_)(static_cast<double>(static_cast<ComputeType<T>>(from[i])));
+    }
     WriteCodes(codes, first, n, y);
   }
 
