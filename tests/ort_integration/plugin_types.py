@@ -90,7 +90,7 @@ def run(case: TypedCase, use: str) -> list[Any]:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=[CPU])
     else:
         host = Host("onnxruntime", use)
-        session = host.session(model.SerializeToString(), optimize=False)
+        session = host.session(model.SerializeToString(), {"float16": "1"}, optimize=False)
         assert host.assignments(session) == {EP_NAME: [case.op_type]}, "is not taken"
     values = session.run_with_ort_values(None, {name: ort_value(array) for name, array in feeds.items()})
     return [array_of(value) for value in values]

@@ -22,9 +22,14 @@ from plugin_ep import CPU, EP_NAME
 
 SCRIPT = Path(__file__).with_name("plugin_cases.py")
 
-# Cases that fail with the provider though ONNX Runtime passes them alone, each with its reason.
+# Cases that fail though ONNX Runtime passes them alone, each with its reason: none with the provider.
 FAILING = {
-    "test_attention_4d_causal_fp16_expanded": "2 of 192 values are off by one unit in the last place of float16",
+    "kernel": {},
+    "compile": {},
+    "custom_ops": {
+        # Nodes that are custom operators round to float16 one by one, as the types say.
+        "test_attention_4d_causal_fp16_expanded": "2 of 192 values are off by one unit in the last place of float16",
+    },
 }
 
 # Operators of which the provider takes no node: the runtime has no kernel, or the kernel is for other than tensors, or
@@ -87,8 +92,8 @@ def test_nothing_fails_that_onnx_runtime_passes_alone(
     passed_alone = [case for case in cases if not verdict(case, results["cpu", optimize][case.name][0])]
     assert len(passed_alone) > 1500
     failing = {case.name: verdict(case, results[use, optimize][case.name][0]) for case in passed_alone}
-    assert {name: reason for name, reason in failing.items() if reason and name not in FAILING} == {}
-    assert [name for name in FAILING if not failing[name]] == [], "they pass now: take them off the list"
+    assert {name: reason for name, reason in failing.items() if reason and name not in FAILING[use]} == {}
+    assert [name for name in FAILING[use] if not failing[name]] == [], "they pass now: take them off the list"
 
 
 def test_every_operator_is_taken_but_those_listed(results: dict[tuple[str, bool], Results]) -> None:

@@ -339,8 +339,9 @@ def test_a_loop_over_threads_does_every_part_once(registered: Host, threads: str
         ({"operators": "Relu,Rleu"}, InvalidArgument, "option 'operators': must be operators that there are kernels"),
         ({"operators": "If"}, InvalidArgument, "option 'operators': must be operators that there are kernels"),
         ({"mode": "fast"}, InvalidArgument, "option 'mode': must be 'kernel' or 'compile', got 'fast'"),
-        ({"thread": "1"}, InvalidArgument, "option 'thread': must be one of threads, operators, mode, winograd"),
+        ({"thread": "1"}, InvalidArgument, "must be one of threads, operators, mode, winograd, float16, got '1'"),
         ({"winograd": "True"}, InvalidArgument, "option 'winograd': must be '0' or '1', got 'True'"),
+        ({"float16": ""}, InvalidArgument, "option 'float16': must be '0' or '1', got ''"),
     ],
 )
 def test_options_that_are_wrong(registered: Host, options: dict, error: type[Exception], words: str) -> None:
@@ -352,6 +353,28 @@ def test_only_the_operators_that_were_asked_for(registered: Host) -> None:
     session = registered.session(relu_chain(), {"operators": "Relu, Add"})
     assert registered.assignments(session) == {EP_NAME: ["Relu"], CPU: ["Neg"]}
     np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.maximum(-X, 0))
+
+
+def test_nodes_with_float16_are_taken_if_asked_for(registered: Host) -> None:
+    """ONNX Runtime keeps float32 between them."""
+    half = np.float16
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"]),
+        helper.make_node("Mul", ["t", "t"], ["m"]),
+        helper.make_node("Cast", ["m"], ["c"], to=TensorProto.FLOAT),
+        helper.make_node("Neg", ["c"], ["y"]),
+    ]
+    model = model_of(nodes, {"x": (half, [2, 3])}, {"y": (F32, [3, 2])})
+    x = np.array([[1.001, 2, -3], [0.1, 30, 7]], half)
+    for options, taken in (
+        ({}, ["Neg"]),
+        ({"float16": "0"}, ["Neg"]),
+        ({"float16": "1"}, ["Cast", "Mul", "Neg", "Transpose"]),
+    ):
+        session = registered.session(model, options, optimize=False)
+        assert sorted(registered.assignments(session)[EP_NAME]) == taken
+        found = session.run(None, {"x": x})[0]
+        np.testing.assert_allclose(found, -(x.T.astype(F32) ** 2), rtol=2**-11)
 
 
 def test_it_can_be_registered_again_and_twice(host: Host) -> None:

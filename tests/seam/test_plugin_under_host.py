@@ -102,7 +102,7 @@ def test_options_are_read(host: Host) -> None:
     session = host.session(model, {"operators": "Relu", "threads": "1"})
     assert host.assignments(session) == {EP_NAME: ["Relu"], CPU: ["Neg"]}
     assert session.run(None, {"x": np.array([1, -2], F32)})[0].tolist() == [0, 2]
-    known = "threads, operators, mode, winograd"
+    known = "threads, operators, mode, winograd, float16"
     with pytest.raises(ort.InvalidArgument, match=f"option 'thread': must be one of {known}, got '1'"):
         host.session(model, {"thread": "1"})
     with pytest.raises(ort.InvalidArgument, match="option 'winograd': must be '0' or '1', got 'no'"):

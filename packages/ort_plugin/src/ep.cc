@@ -81,7 +81,15 @@ bool Ep::MayTake(const OrtNode* node) const {
 }
 
 bool Ep::HasKernel(const OrtNode* node) const {
-  const std::string why = WhyUnsupported(DescribeGraphNode(factory_->api(), node));
+  NodeDescription description = DescribeGraphNode(factory_->api(), node);
+  std::string why;
+  // ONNX Runtime computes chains of such nodes in float32 and rounds what leaves them: a node of ours in between, even
+  // one that moves elements only, would make the model less exact.
+  if (!options_.float16 && HasFloat16(description)) {
+    why = description.Label() + ": it has float16 arguments, and the option float16 is 0";
+  } else {
+    why = WhyUnsupported(std::move(description));
+  }
   if (!why.empty()) Log(std::string(kEpName) + " leaves " + why);
   return why.empty();
 }

@@ -70,8 +70,10 @@ EpOptions ReadEpOptions(const OrtApi& api, const OrtSessionOptions* session_opti
       options.compiles = ReadMode(name, values[i]);
     } else if (name == "winograd") {
       options.winograd = ReadFlag(name, values[i]);
+    } else if (name == "float16") {
+      options.float16 = ReadFlag(name, values[i]);
     } else {
-      Refuse(name, "must be one of threads, operators, mode, winograd", values[i]);
+      Refuse(name, "must be one of threads, operators, mode, winograd, float16", values[i]);
     }
   }
   return options;

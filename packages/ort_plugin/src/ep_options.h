@@ -13,6 +13,7 @@ struct EpOptions {
   int threads = 0;                  ///< most threads of the host that a kernel uses; 0: all of them
   bool compiles = true;             ///< takes groups of nodes and runs each as one program, instead of node by node
   bool winograd = true;             ///< convolutions may use Winograd's transform
+  bool float16 = false;             ///< takes nodes with float16 arguments, and rounds after each
   std::set<std::string> operators;  ///< operators that may be taken; empty: every one that there is a kernel for
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_description.h"
 
+#include <algorithm>
+
 #include "light/error.h"
 #include "light/graph_builder.h"
 
@@ -53,6 +55,14 @@ std::string NodeDescription::Label() const {
 const light::OperatorSchema* FindSchema(const std::string& domain, const std::string& op_type, int since_version) {
   const light::OperatorSchema* schema = light::OnnxSchemas().Find(domain, op_type, since_version);
   return schema != nullptr && schema->since_version == since_version ? schema : nullptr;
+}
+
+bool HasFloat16(const NodeDescription& node) {
+  const auto is_half = [](const ArgumentDescription& argument) {
+    return argument.is_present && argument.type.is_tensor() && argument.type.element == light::ElementType::kFloat16;
+  };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), is_half) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), is_half);
 }
 
 std::shared_ptr<const light::Graph> MakeGraph(NodeDescription node) {

@@ -32,6 +32,9 @@ struct NodeDescription {
   std::string Label() const;
 };
 
+/// True if an argument of the node is float16.
+bool HasFloat16(const NodeDescription& node);
+
 /// The schema at exactly that version, or nullptr if ONNX has none that is known here.
 const light::OperatorSchema* FindSchema(const std::string& domain, const std::string& op_type, int since_version);
 

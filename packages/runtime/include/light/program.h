@@ -20,6 +20,7 @@ struct ProgramOptions {
   /// What the enclosing program knows ahead of Graph::captures(), in their order; nullptr where it knows nothing.
   std::vector<std::shared_ptr<const Value>> captured = {};
   KernelOptions kernels = {};
+  ParallelBackend* parallel = nullptr;  ///< prepares large weights on several threads, during Lower only; may be null
 };
 
 /// A graph ready to run: steps, a buffer plan, kernels, constants. Run may be called from many threads at once.

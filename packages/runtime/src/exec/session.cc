@@ -79,8 +79,9 @@ Session::Session(ModelDef model, const SessionConfig& config) : budget_(config.m
   options.budget = &budget_;
   options.fuse = config.fuse;
   options.kernels = config.kernels;
-  program_ = Program::Lower(std::move(graph), std::move(assignment), options);
   pool_ = AcquirePool(config.intra_op_threads);
+  options.parallel = pool_.get();
+  program_ = Program::Lower(std::move(graph), std::move(assignment), options);
 }
 
 Session::~Session() = default;

@@ -176,6 +176,47 @@ void StepBuilder::Fuse(const std::vector<NodeId>& order) {
   }
 }
 
+const Epilogue* StepBuilder::EpilogueOf(NodeId id) const {
+  if (fusion_of_[id] < 0) return nullptr;
+  const Fusion& fusion = fusions_[static_cast<std::size_t>(fusion_of_[id])];
+  return fusion.kind == Fusion::Kind::kProduct && fusion.nodes[0] == id ? &fusion.epilogue : nullptr;
+}
+
+/// Kernels that have much to pack, on all threads.
+void StepBuilder::MakeLargeAhead(const std::vector<NodeId>& order) {
+  constexpr std::size_t kLarge = 32 << 10, kWorthIt = 256 << 10;  // bytes, of one node and of all
+  if (options_.parallel == nullptr || options_.parallel->thread_count() < 2) return;
+  std::vector<NodeId> large;
+  std::size_t total = 0;
+  for (const NodeId id : order) {
+    const NodeAssignment& assigned = assignment_.nodes[id];
+    const Node& node = graph_.node(id);
+    if (is_computed_[id] || kernels_[id] != nullptr || assigned.partition >= 0 || !node.subgraphs.empty()) continue;
+    // A library's kernels are made one after another, in their order.
+    if (assigned.entry->registration.is_hosted) continue;
+    std::size_t bytes = 0;
+    for (const ValueId input : node.inputs) {
+      if (input != kNoValue && constants_[input] != nullptr && constants_[input]->is_tensor())
+        bytes += constants_[input]->tensor().byte_size();
+    }
+    if (bytes < kLarge) continue;
+    large.push_back(id);
+    total += bytes;
+  }
+  if (large.size() < 2 || total < kWorthIt) return;
+  const double cost = static_cast<double>(total / large.size());  // about a nanosecond a byte
+  options_.parallel->ParallelFor(static_cast<int64_t>(large.size()), cost, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const NodeId id = large[static_cast<std::size_t>(i)];
+      try {
+        kernels_[id] = MakeKernel(id, EpilogueOf(id));
+      } catch (const std::exception&) {
+        // Tried again in its turn, so that of several failures the first one is told.
+      }
+    }
+  });
+}
+
 void StepBuilder::Explain(const Fusion& fusion) {
   constexpr std::size_t kMostNamed = 8;
   std::string others;
@@ -229,7 +270,7 @@ Step StepBuilder::StepOfFusion(const Fusion& fusion) {
   KernelRegistration& registration = fused_.emplace_back();
   std::vector<std::unique_ptr<KernelBase>> kernels;
   if (fusion.kind == Fusion::Kind::kProduct) {
-    kernels_[fusion.nodes[0]] = MakeKernel(fusion.nodes[0], &fusion.epilogue);
+    if (kernels_[fusion.nodes[0]] == nullptr) kernels_[fusion.nodes[0]] = MakeKernel(fusion.nodes[0], &fusion.epilogue);
     if (fusion.epilogue.bias_input < 0 && fusion.epilogue.residual_input < 0) {
       step.kernel = std::move(kernels_[fusion.nodes[0]]);
       return step;
@@ -255,6 +296,7 @@ std::vector<Step> StepBuilder::Build() {
   const std::vector<NodeId> order = Order();
   ComputeConstants(order);
   if (options_.fuse) Fuse(order);
+  MakeLargeAhead(order);
   std::vector<std::size_t> nodes_left(fusions_.size());
   for (std::size_t i = 0; i < fusions_.size(); ++i) nodes_left[i] = fusions_[i].nodes.size();
   steps_.reserve(order.size());

@@ -39,6 +39,8 @@ class StepBuilder {
   bool ReadsConstantsAlone(const Node& node) const;
   void ComputeConstants(const std::vector<NodeId>& order);
   void Fuse(const std::vector<NodeId>& order);
+  void MakeLargeAhead(const std::vector<NodeId>& order);
+  const Epilogue* EpilogueOf(NodeId id) const;
   void Explain(const Fusion& fusion);
   Step StepOfNode(NodeId id);
   Step StepOfPartition(int partition);

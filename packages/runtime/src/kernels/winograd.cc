@@ -31,44 +31,58 @@ int64_t Nr() { return static_cast<int64_t>(Simd().nr); }
 
 int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+/// The same number of several filters: kept side by side, so that the transformed ones are written in whole lines.
+constexpr int64_t kSideBySide = 16;
+struct Numbers {
+  double of[kSideBySide];
+  template <class Function>
+  static Numbers Each(const Function& function) {
+    Numbers result;
+    for (int64_t i = 0; i < kSideBySide; ++i) result.of[i] = function(i);
+    return result;
+  }
+};
+
 // G * g: the values of a polynomial at the points (simd/winograd.inc has the other transforms), each divided by the
 // product of the point's distances from the other points; the last one is infinity.
-void TransformLine(int64_t tile, const double g[3], double out[6]) {
+void TransformLine(int64_t tile, const Numbers& g0, const Numbers& g1, const Numbers& g2, Numbers out[6]) {
   if (tile == 2) {  // 0, +-1
-    out[0] = g[0];
-    out[1] = (g[0] + g[1] + g[2]) / 2;
-    out[2] = (g[0] - g[1] + g[2]) / 2;
-    out[3] = g[2];
+    out[0] = g0;
+    out[1] = Numbers::Each([&](int64_t i) { return (g0.of[i] + g1.of[i] + g2.of[i]) / 2; });
+    out[2] = Numbers::Each([&](int64_t i) { return (g0.of[i] - g1.of[i] + g2.of[i]) / 2; });
+    out[3] = g2;
     return;
   }
   constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;  // 0, +-a, +-b
-  out[0] = g[0] / (a2 * b2);
-  const double even_a = (g[0] + a2 * g[2]) / (2 * a2 * (a2 - b2)), odd_a = a * g[1] / (2 * a2 * (a2 - b2));
-  out[1] = even_a + odd_a;
-  out[2] = even_a - odd_a;
-  const double even_b = (g[0] + b2 * g[2]) / (2 * b2 * (b2 - a2)), odd_b = b * g[1] / (2 * b2 * (b2 - a2));
-  out[3] = even_b + odd_b;
-  out[4] = even_b - odd_b;
-  out[5] = g[2];
+  const auto pair = [&](double point, double square, double other, Numbers& plus, Numbers& minus) {
+    for (int64_t i = 0; i < kSideBySide; ++i) {
+      const double even = (g0.of[i] + square * g2.of[i]) / (2 * square * (square - other));
+      const double odd = point * g1.of[i] / (2 * square * (square - other));
+      plus.of[i] = even + odd;
+      minus.of[i] = even - odd;
+    }
+  };
+  out[0] = Numbers::Each([&](int64_t i) { return g0.of[i] / (a2 * b2); });
+  pair(a, a2, b2, out[1], out[2]);
+  pair(b, b2, a2, out[3], out[4]);
+  out[5] = g2;
 }
 
 // [filters, channels, 3, 3] to [positions, channels, filters].
 void TransformWeights(int64_t tile, const float* weights, int64_t filters, int64_t channels, float* out) {
   const int64_t edge = Edge(tile);
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t f = 0; f < filters; ++f) {
-      const float* kernel = weights + (f * channels + c) * 9;
-      double half[3][6];
-      for (int j = 0; j < 3; ++j) {
-        const double column[3] = {kernel[j], kernel[3 + j], kernel[6 + j]};
-        TransformLine(tile, column, half[j]);
-      }
-      float* to = out + c * filters + f;
+  for (int64_t first = 0; first < filters; first += kSideBySide) {
+    const int64_t count = std::min(kSideBySide, filters - first);
+    for (int64_t c = 0; c < channels; ++c) {
+      Numbers kernel[9] = {}, half[3][6], values[6];
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t j = 0; j < 9; ++j) kernel[j].of[i] = weights[((first + i) * channels + c) * 9 + j];
+      for (int64_t j = 0; j < 3; ++j) TransformLine(tile, kernel[j], kernel[3 + j], kernel[6 + j], half[j]);
+      float* to = out + c * filters + first;
       for (int64_t i = 0; i < edge; ++i) {
-        const double line[3] = {half[0][i], half[1][i], half[2][i]};
-        double values[6];
-        TransformLine(tile, line, values);
-        for (int64_t j = 0; j < edge; ++j) to[(i * edge + j) * channels * filters] = static_cast<float>(values[j]);
+        TransformLine(tile, half[0][i], half[1][i], half[2][i], values);
+        for (int64_t j = 0; j < edge; ++j, to += channels * filters)
+          for (int64_t k = 0; k < count; ++k) to[k] = static_cast<float>(values[j].of[k]);
       }
     }
   }
