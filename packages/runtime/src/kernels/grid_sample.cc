@@ -4,6 +4,7 @@
 #include "kernels/arguments.h"
 #include "kernels/interpolated.h"
 #include "kernels/moved.h"
+#include "kernels/scratch.h"
 #include "kernels/vision.h"
 
 namespace light {
@@ -118,15 +119,13 @@ class GridSample final : public KernelBase {
     if (taps > static_cast<double>(Taps::kMost))
       throw Error(ErrorCode::kNotImplemented,
                   InputLabel(0, "X") + ": has too many axes for this mode, got " + Describe(x));
-    WithType(FloatTypes{}, grid.type(), [&](auto tag) {
-      const auto* positions = grid.Data<typename decltype(tag)::type>();
-      if (nearest_) {
-        WithMoved(x.type(), [&](auto moved) { Pick<typename decltype(moved)::type>(context, x, positions, y); });
-      } else {
-        WithType(NumberAndBoolTypes{}, x.type(),
-                 [&](auto data) { Interpolate<typename decltype(data)::type>(context, x, positions, taps, y); });
-      }
-    });
+    const double* positions = Positions(context, grid);
+    if (nearest_) {
+      WithMoved(x.type(), [&](auto moved) { Pick<typename decltype(moved)::type>(context, x, positions, y); });
+    } else {
+      WithType(NumberAndBoolTypes{}, x.type(),
+               [&](auto data) { Interpolate<typename decltype(data)::type>(context, x, positions, taps, y); });
+    }
   }
 
  private:
@@ -159,9 +158,21 @@ class GridSample final : public KernelBase {
                    Describe(grid));
   }
 
+  static const double* Positions(RuntimeContext& context, const Tensor& grid) {
+    if (grid.type() == ElementType::kDouble) return grid.Data<double>();
+    auto* positions = Scratch<double>(context, grid.element_count());
+    WithType(FloatTypes{}, grid.type(), [&](auto tag) {
+      using G = typename decltype(tag)::type;
+      const G* from = grid.Data<G>();
+      context.ParallelFor(grid.element_count(), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) positions[i] = static_cast<double>(static_cast<ComputeType<G>>(from[i]));
+      });
+    });
+    return positions;
+  }
+
   /// The taps of the position whose coordinates, the last axis first, are given.
-  template <class G>
-  void Look(const Tensor& x, const G* coordinates, Taps& taps) const {
+  void Look(const Tensor& x, const double* coordinates, Taps& taps) const {
     const std::size_t axes = x.rank() - 2;
     const int64_t per_axis = sampler_.tap_count();
     taps.count = 1;
@@ -170,8 +181,7 @@ class GridSample final : public KernelBase {
     // Each axis multiplies the taps, from the first axis to the last.
     for (std::size_t d = 0; d < axes; ++d) {
       const int64_t extent = x.dim(d + 2);
-      const auto coordinate = static_cast<double>(static_cast<ComputeType<G>>(coordinates[axes - 1 - d]));
-      const AxisTaps axis = sampler_.Look(coordinate, extent);
+      const AxisTaps axis = sampler_.Look(coordinates[axes - 1 - d], extent);
       for (int64_t i = taps.count; i-- > 0;) {
         const int64_t place = taps.places[i];
         const double weight = taps.weights[i];
@@ -194,8 +204,8 @@ class GridSample final : public KernelBase {
   }
 
   /// Calls `body(batch, position, taps)` for every position of the output.
-  template <class G, class Body>
-  void ForEachPosition(RuntimeContext& context, const Tensor& x, const Tensor& y, const G* grid, double cost,
+  template <class Body>
+  void ForEachPosition(RuntimeContext& context, const Tensor& x, const Tensor& y, const double* grid, double cost,
                        Body body) const {
     const int64_t positions = Product(y.dims(), 2, y.rank()), axes = static_cast<int64_t>(x.rank()) - 2;
     context.ParallelFor(y.dim(0) * positions, cost, [&](int64_t begin, int64_t end) {
@@ -207,8 +217,8 @@ class GridSample final : public KernelBase {
     });
   }
 
-  template <class T, class G>
-  void Pick(RuntimeContext& context, const Tensor& x, const G* grid, Tensor& y) const {
+  template <class T>
+  void Pick(RuntimeContext& context, const Tensor& x, const double* grid, Tensor& y) const {
     const int64_t channels = x.dim(1), plane = Product(x.dims(), 2, x.rank());
     const int64_t positions = Product(y.dims(), 2, y.rank());
     const double cost = 30 + (kMoveCost<T> + 1) * static_cast<double>(channels);
@@ -222,8 +232,8 @@ class GridSample final : public KernelBase {
 
   /// As Interpolate, for at most four taps: neighbouring positions together, channel by channel, so that what is
   /// written lies together too.
-  template <class T, class G>
-  void InterpolateFour(RuntimeContext& context, const Tensor& x, const G* grid, Tensor& y) const {
+  template <class T>
+  void InterpolateFour(RuntimeContext& context, const Tensor& x, const double* grid, Tensor& y) const {
     using Acc = Interpolated<T>;
     constexpr int64_t kBlock = 32;
     const int64_t channels = x.dim(1), plane = Product(x.dims(), 2, x.rank());
@@ -263,8 +273,8 @@ class GridSample final : public KernelBase {
     });
   }
 
-  template <class T, class G>
-  void Interpolate(RuntimeContext& context, const Tensor& x, const G* grid, double taps_at_most, Tensor& y) const {
+  template <class T>
+  void Interpolate(RuntimeContext& context, const Tensor& x, const double* grid, double taps_at_most, Tensor& y) const {
     using Acc = Interpolated<T>;
     if (taps_at_most == 4) return InterpolateFour<T>(context, x, grid, y);
     const int64_t channels = x.dim(1), plane = Product(x.dims(), 2, x.rank());

@@ -56,8 +56,10 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
   const int64_t wanted = context.parallel().thread_count() > 1 ? 6 * context.parallel().thread_count() : 1;
   int64_t block = 8 * mr;
   if (count * ((m + block - 1) / block) * panels < wanted) block = mr;
-  // A row that is left over goes to the block before it: alone, it would be summed in another order.
+  // Blocks of equal heights, so that threads have equal work, and none of one row, unless that is all: alone, it would
+  // be summed in another order.
   const int64_t row_blocks = std::max<int64_t>((m + block - 2) / block, 1);
+  const auto first_row = [&](int64_t i) { return static_cast<std::size_t>(i * m / row_blocks); };
   const int64_t groups = std::clamp<int64_t>((wanted + count * row_blocks - 1) / (count * row_blocks), 1, panels);
   const int64_t width = (panels + groups - 1) / groups;
   const int64_t columns = (panels + width - 1) / width;
@@ -71,9 +73,7 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
       const int64_t at = first.reversed ? units - 1 - unit : unit;
       const int64_t column = at % columns, row = at / columns % row_blocks;
       const simd::GemmArgs product = args(at / columns / row_blocks);
-      simd.gemm(&product, static_cast<std::size_t>(row * block),
-                static_cast<std::size_t>(row + 1 == row_blocks ? m : (row + 1) * block),
-                static_cast<std::size_t>(column * width),
+      simd.gemm(&product, first_row(row), first_row(row + 1), static_cast<std::size_t>(column * width),
                 static_cast<std::size_t>(std::min(panels, (column + 1) * width)));
     }
   });

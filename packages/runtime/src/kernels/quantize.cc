@@ -33,6 +33,31 @@ void Divide(const T* x, int64_t n, const Held<P>* scale, int64_t step, Held<P>* 
   for (int64_t i = 0; i < n; ++i) quotients[i] = RoundTo<P>(RoundTo<P>(x[i]) / scale[i * step]);
 }
 
+/// Divides the elements from `at` on.
+template <class H>
+using DivideFn = void (*)(const void* x, int64_t at, int64_t n, const H* scale, int64_t step, H* quotients);
+
+template <class P>
+DivideFn<Held<P>> FindDivide(ElementType type) {
+  DivideFn<Held<P>> found = nullptr;
+  WithType(SourceTypes{}, type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    found = [](const void* x, int64_t at, int64_t n, const Held<P>* scale, int64_t step, Held<P>* quotients) {
+      Divide<P>(static_cast<const T*>(x) + at, n, scale, step, quotients);
+    };
+  });
+  return found;
+}
+
+/// What is quantized, by what.
+template <class H>
+struct Dividend {
+  const Tensor& x;
+  const H* scale;
+  DivideFn<H> divide;
+  bool is_plain;  ///< float32, divided in float32
+};
+
 class QuantizeLinear final : public KernelBase {
  public:
   explicit QuantizeLinear(const KernelInfo& info)
@@ -70,9 +95,11 @@ class QuantizeLinear final : public KernelBase {
         using S = typename decltype(scale_tag)::type;
         for (int64_t i = 0; i < scale.element_count(); ++i) divisors[i] = RoundTo<P>(scale.Data<S>()[i]);
       });
-      if (IsSmallType(y.type())) return QuantizeSmall<P>(context, layout, x, divisors, zero, y);
+      const Dividend<Held<P>> dividend = {x, divisors, FindDivide<P>(x.type()),
+                                          std::is_same_v<P, float> && x.type() == ElementType::kFloat};
+      if (IsSmallType(y.type())) return QuantizeSmall(context, layout, dividend, zero, y);
       WithType(QuantizedTypes{}, y.type(), [&](auto out_tag) {
-        Quantize<P>(context, layout, x, divisors, zero, y.Data<typename decltype(out_tag)::type>());
+        Quantize(context, layout, dividend, zero, y.Data<typename decltype(out_tag)::type>());
       });
     });
   }
@@ -85,47 +112,45 @@ class QuantizeLinear final : public KernelBase {
     return info.InputElement(1) == ElementType::kInt32 ? ElementType::kDouble : info.InputElement(1);
   }
 
-  template <class P, class Q>
-  static void Quantize(RuntimeContext& context, const ScaleLayout& layout, const Tensor& x, const Held<P>* scale,
+  static constexpr int64_t kBlock = 256;
+
+  template <class H, class Q>
+  static void Quantize(RuntimeContext& context, const ScaleLayout& layout, const Dividend<H>& dividend,
                        const Tensor* zero, Q* y) {
     const Q* zeros = zero ? zero->Data<Q>() : nullptr;
-    WithType(SourceTypes{}, x.type(), [&](auto tag) {
-      const auto* from = x.Data<typename decltype(tag)::type>();
-      context.ParallelFor(x.element_count(), 1, [&](int64_t begin, int64_t end) {
-        constexpr int64_t kBlock = 256;
-        Held<P> quotients[kBlock];
-        layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
-          if constexpr (std::is_same_v<P, float> && sizeof(Q) == 1 && std::is_same_v<decltype(from), const float*>) {
-            if (step == 0) {
-              const simd::QuantizedRange range = {std::numeric_limits<Q>::min(), std::numeric_limits<Q>::max(),
-                                                  zeros ? zeros[first] : 0};
-              return Simd().quantize(from + position, scale[first], &range, reinterpret_cast<uint8_t*>(y + position),
-                                     static_cast<std::size_t>(length));
-            }
+    context.ParallelFor(dividend.x.element_count(), 1, [&](int64_t begin, int64_t end) {
+      H quotients[kBlock];
+      layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+        if constexpr (std::is_same_v<H, float> && sizeof(Q) == 1) {
+          if (step == 0 && dividend.is_plain) {
+            const simd::QuantizedRange range = {std::numeric_limits<Q>::min(), std::numeric_limits<Q>::max(),
+                                                zeros ? zeros[first] : 0};
+            return Simd().quantize(dividend.x.template Data<float>() + position, dividend.scale[first], &range,
+                                   reinterpret_cast<uint8_t*>(y + position), static_cast<std::size_t>(length));
           }
-          for (int64_t at = 0; at < length; at += kBlock) {
-            const int64_t n = std::min(kBlock, length - at), index = first + at * step;
-            Divide<P>(from + position + at, n, scale + index, step, quotients);
-            Q* to = y + position + at;
-            if (step == 0) {
-              const int32_t offset = zeros ? zeros[index] : 0;
-              for (int64_t i = 0; i < n; ++i) to[i] = RoundToQuantized<Q>(quotients[i], offset);
-            } else {
-              for (int64_t i = 0; i < n; ++i) to[i] = RoundToQuantized<Q>(quotients[i], zeros ? zeros[index + i] : 0);
-            }
+        }
+        for (int64_t at = 0; at < length; at += kBlock) {
+          const int64_t n = std::min(kBlock, length - at), index = first + at * step;
+          dividend.divide(dividend.x.data(), position + at, n, dividend.scale + index, step, quotients);
+          Q* to = y + position + at;
+          if (step == 0) {
+            const int32_t offset = zeros ? zeros[index] : 0;
+            for (int64_t i = 0; i < n; ++i) to[i] = RoundToQuantized<Q>(quotients[i], offset);
+          } else {
+            for (int64_t i = 0; i < n; ++i) to[i] = RoundToQuantized<Q>(quotients[i], zeros ? zeros[index + i] : 0);
           }
-        });
+        }
       });
     });
   }
 
   // To numbers of at most 8 bits that no C++ type holds: integers rounded half to even, floats as Cast rounds them.
-  template <class P>
-  void QuantizeSmall(RuntimeContext& context, const ScaleLayout& layout, const Tensor& x, const Held<P>* scale,
+  template <class H>
+  void QuantizeSmall(RuntimeContext& context, const ScaleLayout& layout, const Dividend<H>& dividend,
                      const Tensor* zero, Tensor& y) const {
     const SmallEncoder encode(y.type(), rounding_);
     const bool is_integer = IsSmallInteger(y.type());
-    const int64_t count = x.element_count(), zero_count = zero ? zero->element_count() : 0;
+    const int64_t count = y.element_count(), zero_count = zero ? zero->element_count() : 0;
     auto* codes = Scratch<uint8_t>(context, std::max(count, zero_count));
     auto* zeros = Scratch<float>(context, zero_count);
     if (zero) {
@@ -133,19 +158,19 @@ class QuantizeLinear final : public KernelBase {
       ReadCodes(*zero, 0, zero_count, codes);
       for (int64_t i = 0; i < zero_count; ++i) zeros[i] = values[codes[i]];
     }
-    WithType(SourceTypes{}, x.type(), [&](auto tag) {
-      const auto* from = x.Data<typename decltype(tag)::type>();
-      context.ParallelFor(count, 6, [&](int64_t begin, int64_t end) {
-        layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
-          for (int64_t i = 0; i < length; ++i) {
-            const int64_t index = first + i * step;
-            Held<P> quotient;
-            Divide<P>(from + position + i, 1, scale + index, 0, &quotient);
-            double value = static_cast<double>(quotient);
+    context.ParallelFor(count, 6, [&](int64_t begin, int64_t end) {
+      H quotients[kBlock];
+      layout.ForEachLine(begin, end, [&](int64_t position, int64_t length, int64_t first, int64_t step) {
+        for (int64_t at = 0; at < length; at += kBlock) {
+          const int64_t n = std::min(kBlock, length - at), index = first + at * step;
+          dividend.divide(dividend.x.data(), position + at, n, dividend.scale + index, step, quotients);
+          for (int64_t i = 0; i < n; ++i) {
+            double value = static_cast<double>(quotients[i]);
             if (is_integer) value = value == value ? std::nearbyint(value) : -std::numeric_limits<double>::infinity();
-            codes[position + i] = encode(zero ? value + static_cast<double>(zeros[index]) : value);
+            if (zero) value += static_cast<double>(zeros[index + i * step]);
+            codes[position + at + i] = encode(value);
           }
-        });
+        }
       });
     });
     WriteCodes(codes, 0, count, y);

@@ -115,6 +115,9 @@ struct Tiles {
       const auto at_most = [&](int64_t tiles) { return std::max<int64_t>(total / tiles, 1); };
       count = std::max({count, std::min((threads + groups - 1) / groups, at_most(4)),
                         std::min((3 * threads + groups - 1) / groups, at_most(2 * static_cast<int64_t>(Simd().mr)))});
+      // As many for each thread, if that does not make them tiny.
+      const int64_t even = RoundUp(count * groups, threads) / groups;
+      if (count * groups > threads && total / even >= 8) count = even;
     }
     block = RoundUp((total + count - 1) / count, 4);
     blocks = (total + block - 1) / block;
