@@ -272,6 +272,8 @@ def test_the_command_rewrites_a_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     onnx.save(model, tmp_path / "in.onnx")
     assert main(["rewrite", str(tmp_path / "in.onnx"), str(tmp_path / "out.onnx"), "--op-types", "Add"]) == 0
     assert [node.domain for node in onnx.load(tmp_path / "out.onnx").graph.node] == ["", "onnx_light"]
+    assert main(["rewrite", str(tmp_path / "in.onnx"), str(tmp_path / "out.onnx"), "--op-types", "Add, Relu"]) == 0
+    assert [node.domain for node in onnx.load(tmp_path / "out.onnx").graph.node] == ["onnx_light", "onnx_light"]
     assert main(["rewrite", str(tmp_path / "none.onnx"), str(tmp_path / "out.onnx")]) == 1
     assert "none.onnx" in capsys.readouterr().err
     assert main(["rewrite", str(tmp_path / "in.onnx"), str(tmp_path / "none" / "out.onnx")]) == 1
@@ -279,6 +281,10 @@ def test_the_command_rewrites_a_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "text").write_text("no model")
     assert main(["rewrite", str(tmp_path / "text"), str(tmp_path / "out.onnx")]) == 1
     assert "text is no model: " in capsys.readouterr().err
+    (tmp_path / "empty").touch()
+    assert main(["rewrite", str(tmp_path / "empty"), str(tmp_path / "none.onnx")]) == 1
+    assert "empty is no model: it has no graph" in capsys.readouterr().err
+    assert not (tmp_path / "none.onnx").exists()
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly() -> None:

@@ -38,6 +38,8 @@ def _rewrite(options: argparse.Namespace) -> int:
         # What a model refers to is found from its folder: beside it, the new one refers to the same files.
         folders = [Path(file).resolve().parent for file in (options.model, options.output)]
         model = onnx.load(options.model, load_external_data=folders[0] != folders[1])
+        if not model.HasField("graph"):  # an empty file parses
+            raise ValueError(f"{options.model} is no model: it has no graph")
         onnx.save(rewrite_model(model, options.op_types), options.output)
     except DecodeError as error:
         print(f"onnx-light-ort-plugin: {options.model} is no model: {error}", file=sys.stderr)
@@ -55,6 +57,10 @@ def _rewrite(options: argparse.Namespace) -> int:
     return 0
 
 
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="onnx-light-ort-plugin", description="The kernels of onnx-light-ort for ORT.")
@@ -67,9 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rewrite = commands.add_parser("rewrite", help="turn standard operators of a model into custom operators")
     rewrite.add_argument("model", help="the model to read")
     rewrite.add_argument("output", help="where to write the new model")
-    rewrite.add_argument(
-        "--op-types", metavar="A,B", type=lambda text: text.split(","), help="only these operators; default: all"
-    )
+    rewrite.add_argument("--op-types", metavar="A,B", type=_names, help="only these operators; default: all")
     rewrite.set_defaults(run=_rewrite)
     options = parser.parse_args(arguments)
     try:
