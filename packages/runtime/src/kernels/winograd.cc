@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/simd_dispatch.h"
 #include "kernels/thread_scratch.h"
 
 namespace light {
@@ -68,21 +69,23 @@ void TransformLine(int64_t tile, const Numbers& g0, const Numbers& g1, const Num
   out[5] = g2;
 }
 
-// [filters, channels, 3, 3] to [positions, channels, filters].
+// [filters, channels, 3, 3] to [panels, positions, channels, filters of a panel]: a thread that has some of the panels
+// reads on and on. The last panel is filled up with zeros.
 void TransformWeights(int64_t tile, const float* weights, int64_t filters, int64_t channels, float* out) {
-  const int64_t edge = Edge(tile);
-  for (int64_t first = 0; first < filters; first += kSideBySide) {
-    const int64_t count = std::min(kSideBySide, filters - first);
+  const int64_t edge = Edge(tile), nr = Nr(), width = std::min(kSideBySide, nr);
+  for (int64_t first = 0; first < RoundUp(filters, nr); first += width) {
+    const int64_t count = std::clamp<int64_t>(filters - first, 0, width);
+    float* panel = out + first / nr * Positions(tile) * channels * nr + first % nr;
     for (int64_t c = 0; c < channels; ++c) {
       Numbers kernel[9] = {}, half[3][6], values[6];
       for (int64_t i = 0; i < count; ++i)
         for (int64_t j = 0; j < 9; ++j) kernel[j].of[i] = weights[((first + i) * channels + c) * 9 + j];
       for (int64_t j = 0; j < 3; ++j) TransformLine(tile, kernel[j], kernel[3 + j], kernel[6 + j], half[j]);
-      float* to = out + c * filters + first;
+      float* to = panel + c * nr;
       for (int64_t i = 0; i < edge; ++i) {
         TransformLine(tile, half[0][i], half[1][i], half[2][i], values);
-        for (int64_t j = 0; j < edge; ++j, to += channels * filters)
-          for (int64_t k = 0; k < count; ++k) to[k] = static_cast<float>(values[j].of[k]);
+        for (int64_t j = 0; j < edge; ++j, to += channels * nr)
+          for (int64_t k = 0; k < width; ++k) to[k] = static_cast<float>(values[j].of[k]);
       }
     }
   }
@@ -97,17 +100,17 @@ struct Tiles {
         per_image((layer.window.output[0] + tile - 1) / tile * columns),
         total(layer.batch * per_image),
         input_pitch(RoundUp(layer.channels, Nr())),
-        output_pitch(RoundUp(layer.filters, Nr())),
-        panels(output_pitch / Nr()) {
-    // Threads share the filters if reading all weights costs each of them more than transforming all the inputs.
-    if (threads > 1 && AreLarge(9 * layer.channels * layer.filters) && 2 * total < layer.filters)
+        panels(RoundUp(layer.filters, Nr()) / Nr()) {
+    // Threads share the filters if reading all weights costs each of them more than transforming all the inputs, half
+    // of which another thread made: measured on layers of 64 to 512 channels.
+    if (threads > 1 && Positions(tile) * layer.channels * layer.filters > 3 << 20 && 2 * total < layer.filters)
       groups = std::min(panels, threads);
     group_panels = (panels + groups - 1) / groups;
     groups = (panels + group_panels - 1) / group_panels;
     // A block stays in the second-level cache, and beside it the weights if they can; if they cannot, few large blocks
     // read them less often.
-    const int64_t floats = Positions(tile) * (input_pitch + output_pitch / groups);
-    const bool small = Positions(tile) * input_pitch * output_pitch <= 256 << 10;
+    const int64_t floats = Positions(tile) * (input_pitch + Nr());
+    const bool small = Positions(tile) * input_pitch * panels * Nr() <= 256 << 10;
     const int64_t fitting = std::max<int64_t>((small ? 72 << 10 : 320 << 10) / floats, 12);
     int64_t count = (total + fitting - 1) / fitting;
     // Enough blocks for every thread, and for evening out, but none of a few tiles alone.
@@ -138,11 +141,12 @@ struct Tiles {
   }
 
   int64_t edge;  ///< of the outputs of a tile
-  int64_t columns, per_image, total, input_pitch, output_pitch, panels;
+  int64_t columns, per_image, total, input_pitch, panels;
   int64_t groups = 1, group_panels, block, blocks;
 };
 
-/// The three steps for the tiles [begin, end), whose buffers begin with tile `begin`.
+/// The three steps for the tiles [begin, end), whose buffers begin with tile `begin`. The last two are for one panel of
+/// filters.
 struct Step {
   const ConvLayer& layer;
   const Layouts& layouts;
@@ -154,8 +158,7 @@ struct Step {
   // One row alone would be summed in another order than rows among others: results must not depend on who got it.
   int64_t rows() const { return RoundUp(end - begin, 2); }
   int64_t v_pitch() const { return Tiles::PositionPitch(rows(), tiles.input_pitch); }
-  int64_t m_row() const { return tiles.group_panels * Nr(); }
-  int64_t m_pitch() const { return Tiles::PositionPitch(rows(), m_row()); }
+  int64_t m_pitch() const { return Tiles::PositionPitch(rows(), Nr()); }
 
   void TransformInput(const float* x) const {
     const Window& w = layer.window;
@@ -181,29 +184,29 @@ struct Step {
     });
   }
 
-  void Multiply(const PackedMatrices& weights, int64_t group) const {
-    const int64_t first = group * tiles.group_panels, count = std::min(tiles.panels - first, tiles.group_panels);
-    for (int64_t position = 0; position < Positions(tiles.edge); ++position) {
-      const simd::GemmArgs args = {v + position * v_pitch(),
-                                   tiles.input_pitch,
-                                   1,
-                                   weights.matrix(position) + PackedSize(layer.channels, first * Nr()),
-                                   m + position * m_pitch(),
-                                   m_row(),
-                                   static_cast<std::size_t>(m_row()),
-                                   static_cast<std::size_t>(layer.channels),
-                                   1.f,
-                                   nullptr,
-                                   nullptr,
-                                   false,
-                                   false};
-      Simd().gemm(&args, 0, static_cast<std::size_t>(rows()), 0, static_cast<std::size_t>(count));
+  void Multiply(const float* weights, int64_t panel) const {
+    const int64_t positions = Positions(tiles.edge), size = layer.channels * Nr();
+    for (int64_t position = 0; position < positions; ++position) {
+      const simd::GemmArgs args = {.a = v + position * v_pitch(),
+                                   .a_row = tiles.input_pitch,
+                                   .a_column = 1,
+                                   .b = weights + (panel * positions + position) * size,
+                                   .c = m + position * m_pitch(),
+                                   .c_row = Nr(),
+                                   .n = Simd().nr,
+                                   .k = static_cast<std::size_t>(layer.channels),
+                                   .alpha = 1.f,
+                                   .column_bias = nullptr,
+                                   .row_bias = nullptr,
+                                   .accumulate = false,
+                                   .relu = false};
+      Simd().gemm(&args, 0, static_cast<std::size_t>(rows()), 0, 1);
     }
   }
 
-  void TransformOutput(const ConvTarget& target, int64_t group) const {
+  void TransformOutput(const ConvTarget& target, int64_t panel) const {
     const Window& w = layer.window;
-    const int64_t filter = group * m_row(), filters = std::min(layer.filters - filter, m_row());
+    const int64_t filter = panel * Nr(), filters = std::min(layer.filters - filter, Nr());
     tiles.ForEachRow(begin, end, [&](int64_t image, int64_t row, int64_t column, int64_t first, int64_t count) {
       const bool last = layouts.output_last;
       const int64_t pixel = tiles.edge * (row * w.output[1] + column);
@@ -212,8 +215,8 @@ struct Step {
       const simd::WinogradOutput args = {
           .tile = static_cast<std::size_t>(tiles.edge),
           .channels_last = last,
-          .m = m + (first - begin) * m_row(),
-          .tile_pitch = static_cast<std::size_t>(m_row()),
+          .m = m + (first - begin) * Nr(),
+          .tile_pitch = Simd().nr,
           .position_pitch = static_cast<std::size_t>(m_pitch()),
           .tiles = static_cast<std::size_t>(count),
           .filters = static_cast<std::size_t>(filters),
@@ -245,13 +248,10 @@ void WinogradConv::Prepare(const KernelInfo& info, const Tensor& weights, const 
       tile_ = BestTile(dims[1], dims[0], std::max<int64_t>(extent(0), 1), extent(2), extent(3));
   }
   if (tile_ == 0) return;
-  weights_.Prepare(info, 1, [this, data = weights.Data<float>(), filters = dims[0], channels = dims[1]] {
-    const int64_t positions = Positions(tile_), size = channels * filters;
-    const conversions::OwnedBuffer buffer =
-        conversions::AllocateBuffer(static_cast<std::size_t>(positions * size) * sizeof(float));
-    auto* transformed = static_cast<float*>(buffer.data);
+  weights_.Make(info, 1, [this, data = weights.Data<float>(), filters = dims[0], channels = dims[1]] {
+    const int64_t floats = Positions(tile_) * channels * RoundUp(filters, Nr());
+    auto* transformed = static_cast<float*>(weights_.Allocate(static_cast<std::size_t>(floats) * sizeof(float)));
     TransformWeights(tile_, data, filters, channels, transformed);
-    weights_.Pack({transformed, filters, 1}, size, positions, channels, filters);
   });
 }
 
@@ -266,8 +266,9 @@ void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const La
                        const ConvTarget& target) const {
   const Tiles tiles(layer, tile_, context.parallel().thread_count());
   const int64_t positions = Positions(tile_), filters = tiles.group_panels * Nr();
+  const auto* weights = static_cast<const float*>(weights_.data());
   const int64_t v_size = positions * Tiles::PositionPitch(tiles.block, tiles.input_pitch);
-  const int64_t m_size = positions * Tiles::PositionPitch(tiles.block, filters);
+  const int64_t m_size = positions * Tiles::PositionPitch(tiles.block, Nr());
   ThreadScratch scratch(context, static_cast<std::size_t>(v_size + m_size));
   const double cost = static_cast<double>(tiles.block * positions * filters * layer.channels) / 25;
   context.ParallelFor(tiles.blocks * tiles.groups, cost, [&](int64_t begin, int64_t end) {
@@ -282,8 +283,11 @@ void WinogradConv::Run(RuntimeContext& context, const ConvLayer& layer, const La
                          lease.data(),
                          lease.data() + v_size};
       if (unit == begin || group == 0) step.TransformInput(x);
-      step.Multiply(weights_, group);
-      step.TransformOutput(target, group);
+      const int64_t first = group * tiles.group_panels;
+      for (int64_t panel = first; panel < std::min(tiles.panels, first + tiles.group_panels); ++panel) {
+        step.Multiply(weights, panel);
+        step.TransformOutput(target, panel);
+      }
     }
   });
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/conv_layer.h"
-#include "kernels/matrix_product.h"
+#include "kernels/held_weights.h"
 
 namespace light {
 
@@ -22,8 +22,8 @@ class WinogradConv {
            const ConvTarget& target) const;
 
  private:
-  int64_t tile_ = 0;        ///< outputs along an axis of a tile: 4 or 2
-  PackedMatrices weights_;  ///< for each position of a tile [channels, filters]
+  int64_t tile_ = 0;     ///< outputs along an axis of a tile: 4 or 2
+  HeldWeights weights_;  ///< for each panel of filters, for each position of a tile: packed [channels, filters]
 };
 
 }  // namespace light
