@@ -48,10 +48,12 @@ std::unique_ptr<light::Program> MakeProgram(const std::shared_ptr<const light::G
 
 }  // namespace
 
-CompiledGroup::CompiledGroup(const OrtApi& api, std::string name, const GroupGraph& group, int threads,
+CompiledGroup::CompiledGroup(const OrtApi& api, std::string name, GroupGraph group, int threads,
                              const light::KernelOptions& kernels)
     : OrtNodeComputeInfo{},
       label_(kEpName + (": group '" + std::move(name) + "'")),
+      definition_(std::move(group.definition)),
+      kernels_(kernels),
       graph_(group.graph),
       signature_(SignatureOf(api, group, threads)),
       inputs_(group.inputs),
@@ -68,26 +70,38 @@ CompiledGroup::CompiledGroup(const OrtApi& api, std::string name, const GroupGra
   OrtNodeComputeInfo::ReleaseState = [](OrtNodeComputeInfo*, void*) {};
 }
 
-void CompiledGroup::CheckInput(std::size_t i, const light::Value& value) const {
+bool CompiledGroup::HasKnownExtents(std::size_t i, const light::Value& value) const {
   const light::GraphValue& expected = graph_->value(graph_->inputs()[i]);
   if (!value.is_tensor()) {
     throw light::Error(light::ErrorCode::kInvalidArgument, "input '" + expected.name + "': the host gave nothing");
   }
   const light::Tensor& tensor = value.tensor();
-  if (tensor.type() == expected.type.element && expected.type.shape.Admits(tensor.dims())) [[likely]]
-    return;
-  throw light::Error(light::ErrorCode::kInvalidArgument,
-                     "input '" + expected.name + "': expected " + expected.type.ToString() + " " +
-                         expected.type.shape.ToString() + ", got " + light::Describe(tensor));
+  if (tensor.type() == expected.type.element) [[likely]]
+    return expected.type.shape.Admits(tensor.dims());
+  throw light::Error(
+      light::ErrorCode::kInvalidArgument,
+      "input '" + expected.name + "': expected " + expected.type.ToString() + ", got " + light::Describe(tensor));
+}
+
+light::Program& CompiledGroup::AnyExtents() {
+  if (light::Program* program = made_.load(std::memory_order_acquire)) return *program;
+  const std::lock_guard lock(mutex_);
+  if (any_extents_ == nullptr) {
+    any_extents_ = MakeProgram(WithAnyExtents(definition_), kernels_);
+    made_.store(any_extents_.get(), std::memory_order_release);
+  }
+  return *any_extents_;
 }
 
 void CompiledGroup::Run(OrtKernelContext* context) {
   std::unique_ptr<CallFrame> frame = spare_.Take(signature_);
   {
     OrtRuntimeContext call(signature_, *frame, context);
-    for (std::size_t i = 0; i < inputs_.size(); ++i) CheckInput(i, call.InputValue(inputs_[i]));
+    bool is_known = true;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) is_known &= HasKnownExtents(i, call.InputValue(inputs_[i]));
     CallBoundary boundary(call, inputs_);
-    program_->Run(boundary, call.parallel());
+    // The host does not compare what its own nodes make with what the model says of it.
+    (is_known ? *program_ : AnyExtents()).Run(boundary, call.parallel());
     call.Finish();
   }
   spare_.GiveBack(std::move(frame));

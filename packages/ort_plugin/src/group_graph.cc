@@ -39,6 +39,7 @@ class GroupReader {
     for (const OrtValueInfo* output : outputs_) {
       model_.graph.outputs.push_back({std::string(NameOf(api_, output)), {}});
     }
+    group.definition = model_;
     group.graph = light::GraphBuilder(light::OnnxSchemas()).Build(std::move(model_));
     CheckOutputs(*group.graph);
     return group;
@@ -103,6 +104,11 @@ light::OpsetImports ReadOpsetImports(const OrtApi& api, const OrtGraph* graph) {
     }
   }
   return imports;
+}
+
+std::shared_ptr<const light::Graph> WithAnyExtents(light::ModelDef definition) {
+  for (auto& input : definition.graph.inputs) input.type.shape = {};
+  return light::GraphBuilder(light::OnnxSchemas()).Build(std::move(definition));
 }
 
 GroupGraph ReadGroup(const OrtApi& api, const OrtGraph* graph, const OrtNode* fused) {
