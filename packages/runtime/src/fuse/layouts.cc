@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
 
 #include "fuse/fusion.h"
 #include "kernels/elementwise.h"
@@ -7,12 +10,69 @@
 namespace light {
 namespace {
 
+/// The extents of images, by number: those of one number are equal in every run. That follows from how they are made,
+/// not from what a model declares, which need not be so.
+class Images {
+ public:
+  struct Image {
+    int64_t channels, height, width;
+    bool operator==(const Image&) const = default;
+  };
+
+  explicit Images(const FusionScope& scope) : scope_(scope) {}
+
+  Image Of(ValueId id) {
+    if (const auto found = known_.find(id); found != known_.end()) return found->second;
+    return {Extent({kOwn, id, 1}), Extent({kOwn, id, 2}), Extent({kOwn, id, 3})};
+  }
+  void Set(ValueId id, const Image& image) { known_.emplace(id, image); }
+
+  /// What a window makes of the first input of Conv or of a pooling operator; nothing is known of one that rounds up.
+  void SetWindowed(const Node& node) {
+    const KernelInfo info = scope_.InfoOf(node);
+    std::vector<int64_t> kernel = info.Ints("kernel_shape");
+    Image image = Of(node.inputs[0]);
+    if (node.op_type == "Conv") {
+      const Tensor& weights = *info.ConstantInput(1);
+      kernel = {weights.dim(2), weights.dim(3)};
+      image.channels = Extent({kNumber, weights.dim(0), 0});
+    }
+    const std::vector<int64_t> strides = info.Ints("strides", {1, 1}), dilations = info.Ints("dilations", {1, 1});
+    std::vector<int64_t> pads = info.Ints("pads", {0, 0, 0, 0});
+    const std::string mode = info.String("auto_pad", "NOTSET");
+    if (mode == "VALID") pads = {0, 0, 0, 0};
+    if (info.Int("ceil_mode", 0) != 0 || kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2 ||
+        pads.size() != 4)
+      return;
+    for (std::size_t d = 0; d < 2; ++d) {
+      int64_t& extent = d == 0 ? image.height : image.width;
+      // Of n there come to be floor((n + more - 1) / stride) + 1; the SAME modes make `more` 0.
+      const int64_t more = mode.starts_with("SAME") ? 0 : pads[d] + pads[d + 2] - dilations[d] * (kernel[d] - 1);
+      if (more != 0 || strides[d] != 1) extent = Extent({extent, more, strides[d]});
+    }
+    Set(node.outputs[0], image);
+  }
+
+ private:
+  static constexpr int64_t kOwn = -1, kNumber = -2;  // beside extents that a window is moved over
+  using Origin = std::array<int64_t, 3>;
+
+  int64_t Extent(const Origin& origin) {
+    return numbers_.try_emplace(origin, static_cast<int64_t>(numbers_.size())).first->second;
+  }
+
+  const FusionScope& scope_;
+  std::unordered_map<ValueId, Image> known_;
+  std::map<Origin, int64_t> numbers_;
+};
+
 /// Starts with every value that its producer could make with the channels last and all its readers could read so, and
 /// takes back what does not fit together.
 class LayoutSearch {
  public:
   explicit LayoutSearch(const FusionScope& scope)
       : scope_(scope),
+        images_(scope),
         support_(scope.graph.nodes().size(), LayoutSupport::kNone),
         is_last_(scope.graph.values().size()) {}
 
@@ -31,34 +91,29 @@ class LayoutSearch {
   }
 
  private:
-  LayoutSupport Support(NodeId id) const {
+  LayoutSupport Support(NodeId id) {
     const KernelRegistration* registration = scope_.Registration(id);
     if (registration == nullptr) return LayoutSupport::kNone;
     const Node& node = scope_.graph.node(id);
     const auto is_omitted = [](const std::vector<ValueId>& values) { return values.empty() || values[0] == kNoValue; };
     if (is_omitted(node.inputs) || is_omitted(node.outputs)) return LayoutSupport::kNone;
     if (registration->is_elementwise) return IsPlainElementwise(node) ? LayoutSupport::kAlike : LayoutSupport::kNone;
-    return registration->layout_support != nullptr ? registration->layout_support(scope_.InfoOf(node))
-                                                   : LayoutSupport::kNone;
+    if (registration->layout_support == nullptr) return LayoutSupport::kNone;
+    const LayoutSupport support = registration->layout_support(scope_.InfoOf(node));
+    if (support == LayoutSupport::kEach || support == LayoutSupport::kAlike) images_.SetWindowed(node);
+    return support;
   }
 
-  /// True if the node's operands are single elements or all have the channels, height and width of the result, as far
-  /// as these are known.
-  bool IsPlainElementwise(const Node& node) const {
+  /// True if the node's operands are single elements, or all have the channels, height and width of the result.
+  bool IsPlainElementwise(const Node& node) {
     const auto* kernel = dynamic_cast<const ElementwiseKernel*>(scope_.kernels[node.id].get());
     if (kernel == nullptr || kernel->tile_inputs() == 0 || node.outputs.size() != 1) return false;
     const auto operands = Operands(node);
-    return !operands.empty() && (operands.size() == 1 || std::all_of(operands.begin(), operands.end(), [&](ValueId id) {
-                                   return HasSameImages(id, node.outputs[0]);
-                                 }));
-  }
-
-  bool HasSameImages(ValueId a, ValueId b) const {
-    const Shape& x = scope_.graph.value(a).type.shape;
-    const Shape& y = scope_.graph.value(b).type.shape;
-    if (!x.has_rank() || !y.has_rank() || x.rank() != 4 || y.rank() != 4) return false;
-    for (std::size_t d = 1; d < 4; ++d)
-      if (!x[d].is_known() || x[d] != y[d]) return false;
+    if (operands.empty()) return false;
+    const Images::Image image = images_.Of(operands[0]);
+    if (!std::all_of(operands.begin(), operands.end(), [&](ValueId id) { return images_.Of(id) == image; }))
+      return false;
+    images_.Set(node.outputs[0], image);
     return true;
   }
 
@@ -115,6 +170,7 @@ class LayoutSearch {
   }
 
   const FusionScope& scope_;
+  Images images_;
   std::vector<LayoutSupport> support_;  // by NodeId
   std::vector<bool> is_last_;           // by ValueId
 };

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "kernels/arguments.h"
-#include "kernels/declared_images.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/pixel_pooling.h"
@@ -164,14 +163,12 @@ class AveragePool final : public KernelBase {
   explicit AveragePool(const KernelInfo& info)
       : attributes_(WindowAttributes::ForPooling(info)),
         op_{info.Int("count_include_pad", 0) != 0},
-        is_last_(info.layouts().output_last),
-        declared_(info) {}
+        is_last_(info.layouts().output_last) {}
   void Run(RuntimeContext& context) override {
     if (!is_last_) return Pool(context, attributes_, op_);
     const Tensor& x = Required(context, 0, "X");
     const Window w = attributes_.ResolvePooling(x);
     const Dims dims = PooledDims(x, w);
-    declared_.Check(dims);
     Tensor& y = context.Output(0, dims);
     if (y.element_count() == 0) return;
     const auto count = [&](int64_t row, int64_t column) {
@@ -185,7 +182,6 @@ class AveragePool final : public KernelBase {
   WindowAttributes attributes_;
   AverageOp op_;
   bool is_last_;
-  DeclaredImages declared_;
 };
 
 class LpPool final : public KernelBase {

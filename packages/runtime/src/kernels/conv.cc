@@ -2,7 +2,6 @@
 #include "kernels/arguments.h"
 #include "kernels/channels_last_conv.h"
 #include "kernels/conv_layer.h"
-#include "kernels/declared_images.h"
 #include "kernels/depthwise_conv.h"
 #include "kernels/depthwise_pixels.h"
 #include "kernels/epilogue.h"
@@ -18,11 +17,7 @@ namespace {
 class Conv final : public KernelBase {
  public:
   explicit Conv(const KernelInfo& info)
-      : attributes_(info),
-        has_bias_(info.HasInput(2)),
-        epilogue_(info.epilogue()),
-        layouts_(info.layouts()),
-        declared_(info) {
+      : attributes_(info), has_bias_(info.HasInput(2)), epilogue_(info.epilogue()), layouts_(info.layouts()) {
     const Tensor* weights = info.ConstantInput(1);
     if (!weights || weights->type() != ElementType::kFloat) return;
     if (info.options().winograd && attributes_.groups() == 1 && attributes_.window().is_dense())
@@ -54,9 +49,7 @@ class Conv final : public KernelBase {
     const Tensor& weights = Required(context, 1, "W");
     const Tensor* bias = has_bias_ ? context.Input(2) : nullptr;  // else it may be one of the epilogue's
     const ConvLayer layer = attributes_.Resolve(x, 1, weights, 2, bias);
-    const Dims dims = layer.OutputDims();
-    declared_.Check(dims);
-    Tensor& y = context.Output(0, dims);
+    Tensor& y = context.Output(0, layer.OutputDims());
     if (y.element_count() == 0) return;
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -102,7 +95,6 @@ class Conv final : public KernelBase {
   bool has_bias_;
   Epilogue epilogue_;
   Layouts layouts_;
-  DeclaredImages declared_;
   WinogradConv winograd_;
   ChannelsLastConv channels_last_;
   DepthwisePixels depthwise_;

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "kernels/arguments.h"
-#include "kernels/declared_images.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/pixel_pooling.h"
@@ -135,15 +134,13 @@ class MaxPool final : public KernelBase {
   explicit MaxPool(const KernelInfo& info)
       : attributes_(WindowAttributes::ForPooling(info)),
         column_major_(info.Int("storage_order", 0) != 0),
-        is_last_(info.layouts().output_last),
-        declared_(info) {}
+        is_last_(info.layouts().output_last) {}
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     const Window w = attributes_.ResolvePooling(x);
     Dims dims = x.dims();
     for (std::size_t d = 2; d < dims.rank(); ++d) dims[d] = w.output[d - 2];
-    declared_.Check(dims);
     Tensor& y = context.Output(0, dims);
     Tensor* indices = context.OutputRequested(1) ? &context.Output(1, dims) : nullptr;
     if (y.element_count() == 0) return;
@@ -164,7 +161,6 @@ class MaxPool final : public KernelBase {
   WindowAttributes attributes_;
   bool column_major_;
   bool is_last_;
-  DeclaredImages declared_;
 };
 
 }  // namespace
