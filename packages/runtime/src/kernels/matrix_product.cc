@@ -53,7 +53,8 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
   if (panels == 0) return;
   // A unit is a block of rows by a group of panels. Blocks of many rows use a packed panel well; with few of them the
   // columns are split too, until every thread has several units.
-  const int64_t wanted = context.parallel().thread_count() > 1 ? 6 * context.parallel().thread_count() : 1;
+  // One part each where reading the right side takes all the time: the parts stay in the caches of their threads.
+  const int64_t threads = context.parallel().thread_count(), wanted = threads == 1 ? 1 : m <= 8 ? threads : 6 * threads;
   int64_t block = 8 * mr;
   if (count * ((m + block - 1) / block) * panels < wanted) block = mr;
   // Blocks of equal heights, so that threads have equal work, and none of one row, unless that is all: alone, it would
