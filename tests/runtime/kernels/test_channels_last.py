@@ -304,3 +304,11 @@ def test_without_fusing_channels_stay_second() -> None:
     options.graph_optimization_level = oh.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = oh.InferenceSession(model.SerializeToString(), options)
     assert not any(LAST in node.reason for node in session.node_assignments())
+
+
+@pytest.mark.parametrize("attributes", [{"dilations": [1 << 62] * 2}, {"pads": [1 << 62] * 4}, {"strides": [0, 1]}])
+def test_windows_that_cannot_be(attributes: dict[str, Any]) -> None:
+    chain = Chain([1, 3, 8, 8])
+    y = chain.conv(chain.conv("x", 3, 16, **attributes), 16, 16)
+    with pytest.raises(oh.OrtHostError, match=rf"'n0' \(Conv\).*attribute {next(iter(attributes))}: must be at least"):
+        session_of(chain.model(y))

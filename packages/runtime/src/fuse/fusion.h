@@ -55,7 +55,7 @@ std::vector<Fusion> FindEpilogues(const FusionScope& scope);
 std::vector<Fusion> FindElementwiseGroups(const FusionScope& scope, const std::vector<bool>& taken);
 
 /// By ValueId: the values that lie with their channels last in memory (Layouts), so that no kernel of a chain of
-/// convolutions has to turn them around.
+/// convolutions has to turn them around. Empty if there is no convolution that could.
 std::vector<bool> FindChannelsLast(const FusionScope& scope);
 
 }  // namespace light

@@ -38,12 +38,14 @@ class Images {
       image.channels = Extent({kNumber, weights.dim(0), 0});
     }
     const std::vector<int64_t> strides = info.Ints("strides", {1, 1}), dilations = info.Ints("dilations", {1, 1});
-    std::vector<int64_t> pads = info.Ints("pads", {0, 0, 0, 0});
     const std::string mode = info.String("auto_pad", "NOTSET");
-    if (mode == "VALID") pads = {0, 0, 0, 0};
+    const std::vector<int64_t> none = {0, 0, 0, 0}, pads = mode == "VALID" ? none : info.Ints("pads", none);
     if (info.Int("ceil_mode", 0) != 0 || kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2 ||
         pads.size() != 4)
       return;
+    constexpr int64_t kMost = int64_t{1} << 31;  // what is larger, the kernel refuses
+    for (const std::vector<int64_t>& values : {kernel, strides, dilations, pads})
+      if (std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0 || value >= kMost; })) return;
     for (std::size_t d = 0; d < 2; ++d) {
       int64_t& extent = d == 0 ? image.height : image.width;
       // Of n there come to be floor((n + more - 1) / stride) + 1; the SAME modes make `more` 0.
@@ -77,9 +79,7 @@ class LayoutSearch {
         is_last_(scope.graph.values().size()) {}
 
   std::vector<bool> Run() {
-    bool any = false;
-    for (const NodeId id : scope_.order) any |= (support_[id] = Support(id)) == LayoutSupport::kEach;
-    if (!any) return std::move(is_last_);
+    for (const NodeId id : scope_.order) support_[id] = Support(id);
     for (const NodeId id : scope_.order) {
       const LayoutSupport support = support_[id];
       if (support != LayoutSupport::kEach && support != LayoutSupport::kAlike) continue;
@@ -177,6 +177,15 @@ class LayoutSearch {
 
 }  // namespace
 
-std::vector<bool> FindChannelsLast(const FusionScope& scope) { return LayoutSearch(scope).Run(); }
+std::vector<bool> FindChannelsLast(const FusionScope& scope) {
+  const auto can_begin = [&scope](NodeId id) {
+    const KernelRegistration* registration = scope.Registration(id);
+    return registration != nullptr && registration->layout_support != nullptr &&
+           registration->layout_support(scope.InfoOf(scope.graph.node(id))) == LayoutSupport::kEach;
+  };
+  // Most graphs have no such node, and should not pay for the search.
+  if (std::none_of(scope.order.begin(), scope.order.end(), can_begin)) return {};
+  return LayoutSearch(scope).Run();
+}
 
 }  // namespace light
