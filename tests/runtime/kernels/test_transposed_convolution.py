@@ -9,6 +9,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import onnx
+import onnx_light_ort_host as oh
 import pytest
 
 FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
@@ -83,6 +85,31 @@ def test_conv_transpose(run_node: Any, rng: Any, case: Any, dtype: Any) -> None:
         assert got.shape == want.shape
         wide = want + b.astype(np.float64).reshape((-1,) + (1,) * rank) if len(inputs) == 3 else want
         np.testing.assert_allclose(got.astype(np.float64), wide, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("edge", [21, 31])
+def test_a_kernel_of_many_places(rng: Any, edge: int, threads: int) -> None:
+    """All products of one filter would take more than the limit: the kernel's places are taken some at a time."""
+    x, w = uniform(rng, (1, 4, 144, 128), np.float32), uniform(rng, (4, 2, edge, edge), np.float32)
+    node = onnx.helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[1, 2])
+    graph = onnx.helper.make_graph(
+        [node],
+        "large",
+        [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, a.shape) for name, a in (("x", x), ("w", w))],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)],
+    )
+    options = oh.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.memory_limit_bytes = 30 << 20
+    opsets = [onnx.helper.make_opsetid("", 11)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    (got,) = oh.InferenceSession(model.SerializeToString(), options).run(None, {"x": x, "w": w})
+    want = np.zeros((1, 2, 144 + edge - 1, 2 * 127 + edge))
+    for k, kw in itertools.product(range(edge), range(edge)):
+        part = want[:, :, k : k + 144, kw : kw + 255 : 2]
+        part += np.einsum("bchw,cf->bfhw", x, w[:, :, k, kw], dtype=np.float64)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER", "NOTSET"])

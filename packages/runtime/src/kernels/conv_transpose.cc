@@ -55,34 +55,33 @@ void Scatter(RuntimeContext& context, const Window& w, const Dims& x_dims, int64
   });
 }
 
-// Adds what each input position gives to one filter's plane: `columns` has a line of input positions for each kernel
-// position.
-void AddColumns(const Window& w, const float* columns, float* out) {
+// Adds what each input position gives to one filter's plane at the kernel positions [begin, end): `columns` has a line
+// of input positions for each.
+void AddColumns(const Window& w, int64_t begin, int64_t end, const float* columns, float* out) {
   const int64_t rows = w.output_rows(), width = w.output[w.last()];
   const int64_t kernel_width = w.kernel[w.last()], stride = w.strides[w.last()], out_width = w.input[w.last()];
   const simd::SimdTable& simd = Simd();
-  for (int64_t k = 0; k < w.kernel_rows(); ++k) {
-    for (int64_t kw = 0; kw < kernel_width; ++kw, columns += rows * width) {
-      int64_t first, last;
-      w.OutputColumns(kw, first, last);
-      if (first == last) continue;
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t out_row = w.InputRow(row, k);
-        if (out_row < 0) continue;
-        const float* from = columns + row * width + first;
-        float* to = out + out_row * out_width + w.InputColumn(first, kw);
-        if (stride == 1) {
-          simd.add(from, to, to, static_cast<std::size_t>(last - first));
-        } else {
-          for (int64_t i = 0; i < last - first; ++i) to[i * stride] += from[i];
-        }
+  for (int64_t position = begin; position < end; ++position, columns += rows * width) {
+    const int64_t k = position / kernel_width, kw = position % kernel_width;
+    int64_t first, last;
+    w.OutputColumns(kw, first, last);
+    if (first == last) continue;
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t out_row = w.InputRow(row, k);
+      if (out_row < 0) continue;
+      const float* from = columns + row * width + first;
+      float* to = out + out_row * out_width + w.InputColumn(first, kw);
+      if (stride == 1) {
+        simd.add(from, to, to, static_cast<std::size_t>(last - first));
+      } else {
+        for (int64_t i = 0; i < last - first; ++i) to[i * stride] += from[i];
       }
     }
   }
 }
 
-// The products of all kernel positions with all input positions first, some filters at a time. Filters are shared out
-// in pieces of one size, whatever the number of threads.
+// The products of kernel positions with all input positions first: of some filters at a time, or, where those of one
+// would be large, of some of its kernel positions. The pieces are of one size, whatever the number of threads.
 void AddProducts(RuntimeContext& context, const Window& w, const Dims& x_dims, int64_t groups, int64_t group_filters,
                  const float* x, const float* weights, const float* bias, float* y) {
   const int64_t group_channels = x_dims[1] / groups, images = x_dims[0] * groups, plane = w.output_size();
@@ -92,31 +91,41 @@ void AddProducts(RuntimeContext& context, const Window& w, const Dims& x_dims, i
   constexpr int64_t kBlockFloats = 256 << 10;
   const int64_t block = std::clamp<int64_t>(kBlockFloats / (area * plane), 1, std::min<int64_t>(group_filters, 16));
   const int64_t blocks = (group_filters + block - 1) / block;
-  ThreadScratch scratch(context, static_cast<std::size_t>(block * area * plane));
+  // Rows of the product, in pieces of equal height: fewer than eight would read the input for little.
+  constexpr int64_t kMostFloats = 2 << 20;
+  const int64_t fitting = std::clamp<int64_t>(kMostFloats / plane, std::min<int64_t>(area, 8), block * area);
+  const int64_t pieces = (block * area + fitting - 1) / fitting, most = (block * area + pieces - 1) / pieces;
+  ThreadScratch scratch(context, static_cast<std::size_t>(most * plane));
   const double cost = static_cast<double>(block * area * plane) * (static_cast<double>(group_channels) / 25 + 1);
   context.ParallelFor(images * blocks, cost, [&](int64_t begin, int64_t end) {
     const ThreadScratch::Lease lease(scratch);
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t image = unit / blocks, group = image % groups, first = unit % blocks * block;
       const int64_t count = std::min(block, group_filters - first);
-      const simd::GemmArgs args = {.a = weights + (group * group_channels * group_filters + first) * area,
-                                   .a_row = 1,
-                                   .a_column = group_filters * area,
-                                   .b = packed + image * packed_size,
-                                   .c = lease.data(),
-                                   .c_row = plane,
-                                   .n = static_cast<std::size_t>(plane),
-                                   .k = static_cast<std::size_t>(group_channels),
-                                   .alpha = 1.f,
-                                   .column_bias = nullptr,
-                                   .row_bias = nullptr,
-                                   .accumulate = false,
-                                   .relu = false};
-      Simd().gemm(&args, 0, static_cast<std::size_t>(count * area), 0, PanelCount(plane));
-      for (int64_t i = 0; i < count; ++i) {
-        float* out = y + (image * group_filters + first + i) * out_plane;
-        std::fill_n(out, out_plane, bias ? bias[group * group_filters + first + i] : 0.f);
-        AddColumns(w, lease.data() + i * area * plane, out);
+      float* out = y + (image * group_filters + first) * out_plane;
+      for (int64_t i = 0; i < count; ++i)
+        std::fill_n(out + i * out_plane, out_plane, bias ? bias[group * group_filters + first + i] : 0.f);
+      for (int64_t at = 0; at < count * area; at += most) {
+        const int64_t rows = std::min(most, count * area - at);
+        const simd::GemmArgs args = {.a = weights + (group * group_channels * group_filters + first) * area + at,
+                                     .a_row = 1,
+                                     .a_column = group_filters * area,
+                                     .b = packed + image * packed_size,
+                                     .c = lease.data(),
+                                     .c_row = plane,
+                                     .n = static_cast<std::size_t>(plane),
+                                     .k = static_cast<std::size_t>(group_channels),
+                                     .alpha = 1.f,
+                                     .column_bias = nullptr,
+                                     .row_bias = nullptr,
+                                     .accumulate = false,
+                                     .relu = false};
+        Simd().gemm(&args, 0, static_cast<std::size_t>(rows), 0, PanelCount(plane));
+        for (int64_t row = at; row < at + rows;) {
+          const int64_t filter = row / area, position = row % area, end = std::min(area, position + at + rows - row);
+          AddColumns(w, position, end, lease.data() + (row - at) * plane, out + filter * out_plane);
+          row += end - position;
+        }
       }
     }
   });
