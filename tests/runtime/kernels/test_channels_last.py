@@ -282,6 +282,32 @@ def test_promises_that_do_not_hold() -> None:
     assert nodes_last(model) == {"n0", "n1", "n2"}
 
 
+@pytest.mark.parametrize("declared", [None, [], [1], [16]])
+@pytest.mark.parametrize("extents", [[], [1], [16], [16, 1], [16, 1, 1], [1, 16, 16, 16], [1, 1, 1, 1, 1]])
+def test_promises_of_single_numbers(declared: list[int] | None, extents: list[int]) -> None:
+    """What is declared to be one number and is a row, a column or an image: extents come from the input of a run."""
+    chain = Chain([1, 3, 16, 16])
+    value = chain.node("Reshape", ["t", "extents"])
+    if declared is not None:
+        chain.value_info.append(helper.make_tensor_value_info(value, TensorProto.FLOAT, declared))
+    y = chain.node("GlobalAveragePool", [chain.node("Add", [chain.conv("x", 3, 16), value])])
+    model = chain.model(y)
+    model.graph.input.append(helper.make_tensor_value_info("t", TensorProto.FLOAT, ["T"]))
+    model.graph.input.append(helper.make_tensor_value_info("extents", TensorProto.INT64, ["R"]))
+    random = np.random.default_rng(5)
+    feeds = {
+        "x": random.standard_normal((1, 3, 16, 16)).astype(np.float32),
+        "t": random.standard_normal(int(np.prod(extents))).astype(np.float32),
+        "extents": np.array(extents, np.int64),
+    }
+    plain = widened(model)
+    del plain.graph.value_info[:]
+    wide = {name: feed if feed.dtype == np.int64 else feed.astype(np.float64) for name, feed in feeds.items()}
+    (wanted,) = ReferenceEvaluator(plain).run(None, wide)
+    (found,) = session_of(model).run(None, feeds)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-4)
+
+
 def test_a_window_over_one_place() -> None:
     """As many outputs as inputs, but not the same: a convolution of single elements that pads and strides."""
     chain = Chain([1, 3, 2, 2])

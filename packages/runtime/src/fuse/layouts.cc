@@ -130,11 +130,11 @@ class LayoutSearch {
     return operands;
   }
 
+  /// True if the operand is one element in every run. What a model declares to be one need not be.
   bool IsScalar(ValueId id) const {
-    if (scope_.constants[id] != nullptr)
-      return scope_.constants[id]->is_tensor() && scope_.constants[id]->tensor().element_count() == 1;
-    const Shape& shape = scope_.graph.value(id).type.shape;
-    return shape.has_rank() && shape.rank() == 0;
+    if (scope_.constants[id] == nullptr || !scope_.constants[id]->is_tensor()) return false;
+    const Tensor& tensor = scope_.constants[id]->tensor();
+    return tensor.element_count() == 1 && tensor.rank() <= 4;
   }
 
   bool IsCandidate(ValueId id) const {
