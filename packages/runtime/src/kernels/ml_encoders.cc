@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ArrayFeatureExtractor, LabelEncoder, OneHotEncoder.
+#include <algorithm>
 #include <bit>
-#include <optional>
+#include <limits>
+#include <memory>
+#include <numeric>
 #include <unordered_map>
 
 #include "kernels/families.h"
@@ -162,8 +165,52 @@ T ReadDefault(const KernelInfo& info) {
   if constexpr (std::is_integral_v<T>) return T{-1};
 }
 
-/// Maps keys of type From to values of type To.
-template <class From, class To>
+using LabelTypes = TypeList<float, double, int16_t, int32_t, int64_t, std::string>;
+
+/// Where keys stand in the list of a LabelEncoder.
+class LabelKeys {
+ public:
+  virtual ~LabelKeys() = default;
+  /// The positions of elements [begin, end) of `x`; `otherwise` for one that is no key.
+  virtual void Find(const Tensor& x, int64_t begin, int64_t end, int64_t otherwise, int64_t* positions) const = 0;
+};
+
+template <class T>
+class LabelKeysOf final : public LabelKeys {
+ public:
+  explicit LabelKeysOf(const std::vector<T>& keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i) positions_[KeyOf(keys[i])] = static_cast<int64_t>(i);
+  }
+
+  void Find(const Tensor& x, int64_t begin, int64_t end, int64_t otherwise, int64_t* positions) const override {
+    const T* from = x.Data<T>();
+    for (int64_t i = begin; i < end; ++i) {
+      const auto found = FindOne(from[i]);
+      positions[i - begin] = found == positions_.end() ? otherwise : found->second;
+    }
+  }
+
+ private:
+  auto FindOne(const T& value) const {
+    if constexpr (std::is_same_v<T, std::string>)
+      return positions_.find(value);  // not a copy of it
+    else
+      return positions_.find(KeyOf(value));
+  }
+
+  Positions<std::conditional_t<std::is_same_v<T, std::string>, std::string, int64_t>> positions_;
+};
+
+/// A tensor of the values, and behind them the default.
+template <class T>
+Tensor ValuesAndDefault(const KernelInfo& info, const std::vector<T>& values) {
+  const int64_t count[] = {static_cast<int64_t>(values.size()) + 1};
+  Tensor tensor = Tensor::Allocate(kElementOf<T>, count);
+  std::copy(values.begin(), values.end(), tensor.Data<T>());
+  tensor.Data<T>()[values.size()] = ReadDefault<T>(info);
+  return tensor;
+}
+
 class LabelEncoder final : public KernelBase {
  public:
   explicit LabelEncoder(const KernelInfo& info) {
@@ -171,67 +218,65 @@ class LabelEncoder final : public KernelBase {
       ReadClasses(info);
       return;
     }
-    const std::vector<From> keys = ReadList<From>(info, "keys_");
-    values_ = ReadList<To>(info, "values_");
-    if (keys.size() != values_.size())
-      info.Fail(ErrorCode::kInvalidGraph, "attributes keys_* and values_*: must have equally many elements, got " +
-                                              std::to_string(keys.size()) + " and " + std::to_string(values_.size()));
-    default_ = ReadDefault<To>(info);
-    for (std::size_t i = 0; i < keys.size(); ++i) positions_[KeyOf(keys[i])] = static_cast<int64_t>(i);
+    std::size_t keys = 0;
+    WithType(LabelTypes{}, info.InputElement(0), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const std::vector<T> list = ReadList<T>(info, "keys_");
+      keys = list.size();
+      keys_ = std::make_unique<LabelKeysOf<T>>(list);
+    });
+    WithType(LabelTypes{}, info.OutputElement(0), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const std::vector<T> list = ReadList<T>(info, "values_");
+      if (keys != list.size())
+        info.Fail(ErrorCode::kInvalidGraph, "attributes keys_* and values_*: must have equally many elements, got " +
+                                                std::to_string(keys) + " and " + std::to_string(list.size()));
+      values_ = ValuesAndDefault(info, list);
+    });
   }
 
   void Run(RuntimeContext& context) override {
     const Tensor& x = Required(context, 0, "X");
     Tensor& y = context.Output(0, x.dims());
-    const From* from = x.Data<From>();
-    To* to = y.Data<To>();
-    context.ParallelFor(x.element_count(), 20 + kMoveCost<To>, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto found = Find(from[i]);
-        CopyOne(found == positions_.end() ? default_ : values_[static_cast<std::size_t>(found->second)], to[i]);
-      }
+    WithMoved(y.type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* values = values_.Data<T>();
+      T* to = y.Data<T>();
+      context.ParallelFor(x.element_count(), 20 + kMoveCost<T>, [&](int64_t begin, int64_t end) {
+        int64_t positions[kBlock];
+        for (int64_t first = begin; first < end; first += kBlock) {
+          const int64_t last = std::min(first + kBlock, end);
+          keys_->Find(x, first, last, values_.element_count() - 1, positions);
+          for (int64_t i = first; i < last; ++i) CopyOne(values[positions[i - first]], to[i]);
+        }
+      });
     });
   }
 
  private:
-  using Key = std::conditional_t<std::is_same_v<From, std::string>, std::string, int64_t>;
-
-  auto Find(const From& value) const {
-    if constexpr (std::is_same_v<From, std::string>)
-      return positions_.find(value);
-    else
-      return positions_.find(KeyOf(value));
-  }
+  static constexpr int64_t kBlock = 256;  // of elements that are looked up before they are copied
 
   /// The first version maps strings to their positions in a list, or positions to strings.
   void ReadClasses(const KernelInfo& info) {
+    const ElementType from = info.InputElement(0), to = info.OutputElement(0);
+    if ((from == ElementType::kString) == (to == ElementType::kString))
+      info.Fail(ErrorCode::kInvalidGraph, std::string("version 1 maps strings to int64 or int64 to strings, not ") +
+                                              conversions::Name(from) + " to " + conversions::Name(to));
     const std::vector<std::string> classes = info.Strings("classes_strings");
-    default_ = ReadDefault<To>(info);
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      if constexpr (std::is_same_v<From, std::string> && std::is_same_v<To, int64_t>) {
-        positions_[classes[i]] = static_cast<int64_t>(i);
-        values_.push_back(static_cast<int64_t>(i));
-      } else if constexpr (std::is_same_v<From, int64_t> && std::is_same_v<To, std::string>) {
-        positions_[static_cast<int64_t>(i)] = static_cast<int64_t>(i);
-        values_.push_back(classes[i]);
-      }
+    std::vector<int64_t> positions(classes.size());
+    std::iota(positions.begin(), positions.end(), 0);
+    if (from == ElementType::kString) {
+      keys_ = std::make_unique<LabelKeysOf<std::string>>(classes);
+      values_ = ValuesAndDefault(info, positions);
+    } else {
+      keys_ = std::make_unique<LabelKeysOf<int64_t>>(positions);
+      values_ = ValuesAndDefault(info, classes);
     }
   }
 
-  Positions<Key> positions_;
-  std::vector<To> values_;
-  To default_{};
+  std::unique_ptr<LabelKeys> keys_;
+  Tensor values_;
 };
-
-using LabelTypes = TypeList<float, double, int16_t, int32_t, int64_t, std::string>;
-
-std::unique_ptr<KernelBase> MakeLabelEncoder(const KernelInfo& info) {
-  return WithType(LabelTypes{}, info.InputElement(0), [&](auto from) {
-    return WithType(LabelTypes{}, info.OutputElement(0), [&](auto to) -> std::unique_ptr<KernelBase> {
-      return std::make_unique<LabelEncoder<typename decltype(from)::type, typename decltype(to)::type>>(info);
-    });
-  });
-}
 
 }  // namespace
 
@@ -240,7 +285,8 @@ void RegisterMlEncoders(KernelRegistry& registry) {
                                            {{"T", SetOf(TypeList<float, double, int64_t, int32_t, std::string>{})}}),
                             MakeKernel<ArrayFeatureExtractor>);
   const TypeSet labels = SetOf(LabelTypes{});
-  registry.RegisterKernelFn(MlRegistration("LabelEncoder", 1, 4, {{"T1", labels}, {"T2", labels}}), MakeLabelEncoder);
+  registry.RegisterKernelFn(MlRegistration("LabelEncoder", 1, 4, {{"T1", labels}, {"T2", labels}}),
+                            MakeKernel<LabelEncoder>);
   registry.RegisterKernelFn(
       MlRegistration("OneHotEncoder", 1, 1, {{"T", SetOf(TypeList<float, double, int64_t, int32_t, std::string>{})}}),
       MakeKernel<OneHotEncoder>);
