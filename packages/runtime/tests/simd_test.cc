@@ -80,6 +80,14 @@ void TestRows(const SimdTable& level) {
       smallest = std::min<double>(smallest, x[i]);
     }
     CHECK(std::abs(level.reduce_sum(x.data(), n) - sum) <= 1e-6 * 9 * n);
+    // Several rows at a time: each as it is alone.
+    constexpr std::size_t kRows = 7;
+    std::vector<float> lines(kRows * n), sums(kRows);
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = static_cast<float>(i % 13) * 0.7f - x[i % n];
+    for (std::size_t count = 0; count <= kRows; ++count) {
+      level.reduce_sum_rows(lines.data(), count, n, sums.data());
+      for (std::size_t r = 0; r < count; ++r) CHECK(sums[r] == level.reduce_sum(lines.data() + r * n, n));
+    }
     double magnitudes = 0, squares = 0;
     for (std::size_t i = 0; i < n; ++i) {
       magnitudes += std::abs(static_cast<double>(x[i]));

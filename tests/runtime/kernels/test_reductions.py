@@ -51,6 +51,20 @@ def test_every_choice_of_axes(run_node: Any, rng: Any, op_type: str, dtype: Any,
                     np.testing.assert_array_equal(old, got)
 
 
+@pytest.mark.parametrize("op_type", ["ReduceMean", "ReduceSum"])
+@pytest.mark.parametrize("columns", [1, 3, 16, 67, 300, 5000])
+def test_rows_are_summed_as_each_alone(run_node: Any, rng: Any, op_type: str, columns: int) -> None:
+    """Several rows are walked at a time; what becomes of one does not depend on how many there are."""
+    x = rng.standard_normal((11, columns)).astype(np.float32)
+    last = np.array([-1], np.int64)
+    alone = [run_node(op_type, [row, last], 20, keepdims=0)[0] for row in x]
+    close(np.array(alone), REDUCTIONS[op_type](x.astype(np.float64), axis=1), np.float32, scale=math.sqrt(columns))
+    for rows in range(12):
+        for threads in (1, 3):
+            (got,) = run_node(op_type, [x[:rows], last], 20, keepdims=0, threads=threads)
+            np.testing.assert_array_equal(got, alone[:rows])
+
+
 @pytest.mark.parametrize("op_type", REDUCTIONS)
 def test_without_axes(run_node: Any, rng: Any, op_type: str) -> None:
     x = np.asarray(rng.uniform(0.5, 2, (3, 4)), np.float32)

@@ -18,6 +18,7 @@ using SumType =
 template <template <class> class A>
 struct Summed {
   static constexpr auto kRow = &simd::SimdTable::reduce_sum;
+  static constexpr auto kRows = &simd::SimdTable::reduce_sum_rows;
   static constexpr auto kLine = &simd::SimdTable::add;
   template <class T>
   using Acc = A<T>;

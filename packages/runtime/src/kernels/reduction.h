@@ -21,6 +21,11 @@ struct ReducePlan {
   bool line_reduced = false;
   int64_t kept_count = 1;     ///< without the line
   int64_t reduced_count = 1;  ///< without the line
+
+  /// True if each result is that of one line, and the lines lie one behind the other.
+  bool has_rows() const noexcept {
+    return line_reduced && reduced_count == 1 && (kept.rank() == 0 || (kept.rank() == 1 && kept_strides[0] == line));
+  }
 };
 
 ReducePlan MakeReducePlan(const Dims& dims, const Dims& is_reduced, bool keep_dims);
@@ -81,6 +86,16 @@ typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
 template <class Op, class T>
 void ReduceLines(RuntimeContext& context, const ReducePlan& plan, int64_t count, const T* from, T* to) {
   const double cost = 0.3 * static_cast<double>(plan.line * plan.reduced_count) + 5;
+  if constexpr (std::is_same_v<T, float> && requires { Op::kRows; }) {
+    if (plan.has_rows()) {
+      context.ParallelFor(plan.kept_count, cost, [&](int64_t begin, int64_t end) {
+        (Simd().*Op::kRows)(from + begin * plan.line, static_cast<std::size_t>(end - begin),
+                            static_cast<std::size_t>(plan.line), to + begin);
+        for (int64_t o = begin; o < end; ++o) to[o] = Op::template Finish<T>(to[o], count);
+      });
+      return;
+    }
+  }
   context.ParallelFor(plan.kept_count, cost, [&](int64_t begin, int64_t end) {
     for (int64_t o = begin; o < end; ++o) {
       const T* x = from + ReduceOffset(plan.kept, plan.kept_strides, o);

@@ -206,6 +206,8 @@ struct SimdTable {
                      size_t n);
 
   float (*reduce_sum)(const float* x, size_t n);
+  /// The same of `rows` rows of `n` elements that lie one behind the other.
+  void (*reduce_sum_rows)(const float* x, size_t rows, size_t n, float* sums);
   float (*reduce_max)(const float* x, size_t n);  ///< -inf if n is 0; a NaN wins
   float (*reduce_min)(const float* x, size_t n);  ///< inf if n is 0; a NaN wins
   // In float64.
