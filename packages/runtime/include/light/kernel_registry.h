@@ -28,6 +28,8 @@ struct EpilogueSupport {
   bool bias = false;
   bool residual = false;
   bool relu = false;
+  /// The kernel is a PackedProduct: with a constant matrix, it may run in one loop with others of its left side.
+  bool siblings = false;
 };
 
 /// What a kernel is for. All of it is used for selection or by the plan, and it is what the documentation lists.

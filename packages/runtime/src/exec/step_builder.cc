@@ -7,6 +7,7 @@
 #include "exec/units.h"
 #include "fuse/fused_elementwise.h"
 #include "fuse/fused_product.h"
+#include "fuse/sibling_products.h"
 
 namespace light {
 namespace {
@@ -163,6 +164,7 @@ void StepBuilder::Fuse(const std::vector<NodeId>& order) {
   }
   const FusionScope scope{graph_, assignment_, constants_, kernels_, left};
   fusions_ = FindEpilogues(scope);
+  JoinSiblings(scope, fusions_);
   for (const Fusion& fusion : fusions_)
     for (const NodeId id : fusion.nodes) taken[id] = true;
   for (Fusion& fusion : FindElementwiseGroups(scope, taken)) fusions_.push_back(std::move(fusion));
@@ -276,9 +278,14 @@ Step StepBuilder::StepOfFusion(const Fusion& fusion) {
       return step;
     }
   }
-  for (const NodeId id : fusion.nodes) kernels.push_back(std::move(kernels_[id]));
+  for (const NodeId id : fusion.nodes) {
+    if (kernels_[id] == nullptr) kernels_[id] = MakeKernel(id);
+    kernels.push_back(std::move(kernels_[id]));
+  }
   if (fusion.kind == Fusion::Kind::kProduct) {
     step.kernel = std::make_unique<FusedProduct>(graph_, fusion, std::move(kernels));
+  } else if (fusion.kind == Fusion::Kind::kSiblings) {
+    step.kernel = std::make_unique<SiblingProducts>(graph_, fusion, std::move(kernels));
   } else {
     auto kernel = std::make_unique<FusedElementwise>(graph_, fusion, std::move(kernels));
     registration.may_inplace = kernel->may_inplace();
@@ -308,8 +315,12 @@ std::vector<Step> StepBuilder::Build() {
       if (part.shape.nodes.front() == id) Add(StepOfPartition(assigned.partition), nullptr);
     } else if (fusion_of_[id] < 0) {
       Add(StepOfNode(id), &assigned.entry->registration);
-    } else if (const auto fusion = static_cast<std::size_t>(fusion_of_[id]); --nodes_left[fusion] == 0) {
-      Step step = StepOfFusion(fusions_[fusion]);
+    } else {
+      const auto number = static_cast<std::size_t>(fusion_of_[id]);
+      const Fusion& fusion = fusions_[number];
+      const std::size_t left = nodes_left[number]--;
+      if (left != (fusion.runs_early() ? fusion.nodes.size() : 1)) continue;
+      Step step = StepOfFusion(fusion);
       Add(std::move(step), &fused_.back());
     }
   }

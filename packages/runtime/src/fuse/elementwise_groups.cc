@@ -108,7 +108,8 @@ class Grouping {
   }
 
   Fusion Describe(Group& group) const {
-    Fusion fusion{Fusion::Kind::kElementwise, {}, {}, {}, {}};
+    Fusion fusion;
+    fusion.kind = Fusion::Kind::kElementwise;
     const uint32_t index = group_of_[group.nodes.front()];
     if (position_.empty()) {
       position_.resize(scope_.graph.nodes().size());

@@ -4,13 +4,13 @@
 #include "kernels/epilogue.h"
 #include "kernels/families.h"
 #include "kernels/matmul_shapes.h"
-#include "kernels/matrix_product.h"
+#include "kernels/packed_product.h"
 #include "kernels/scratch.h"
 
 namespace light {
 namespace {
 
-class MatMul final : public KernelBase {
+class MatMul final : public PackedProduct {
  public:
   explicit MatMul(const KernelInfo& info) : epilogue_(info.epilogue()) {
     const Tensor* b = info.ConstantInput(1);
@@ -135,14 +135,13 @@ class MatMul final : public KernelBase {
   }
 
   Epilogue epilogue_;
-  PackedMatrices packed_;
 };
 
 }  // namespace
 
 void RegisterMatMul(KernelRegistry& registry) {
   KernelRegistration registration = Registration("MatMul", 1, 13, {{"T", SetOf(MatrixTypes{})}});
-  registration.epilogue = {.bias = true, .residual = true, .relu = true};
+  registration.epilogue = {.bias = true, .residual = true, .relu = true, .siblings = true};
   registry.RegisterKernelFn(registration, MakeKernel<MatMul>);
 }
 
