@@ -28,8 +28,8 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutputCount(const OrtKernelContext* con
   return Guard("KernelContext_GetOutputCount", [&] { Out(out) = Borrow(context).output_count(); });
 }
 
-OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, size_t index,
-                                               const OrtValue** out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, size_t index,
+                                                                const OrtValue** out) noexcept {
   return Guard("KernelContext_GetInput", [&](Slot slot) -> OrtStatus* {
     const KernelContextAdapter& adapter = Borrow(context);
     const auto destination = Out(out);
@@ -48,14 +48,15 @@ OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, 
   return slot.Fail(code, "%s: output %zu: %s", content.label.c_str(), index, error.what());
 }
 
-OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_t index, const int64_t* dim_values,
-                                                size_t dim_count, OrtValue** out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_t index,
+                                                                 const int64_t* dim_values, size_t dim_count,
+                                                                 OrtValue** out) noexcept {
   return Guard("KernelContext_GetOutput", [&](Slot slot) -> OrtStatus* {
     KernelContextAdapter& adapter = Borrow(context);
     const auto destination = Out(out);
     if (index > INT_MAX) [[unlikely]]
       return BeyondInt(slot, index);
-    if (index >= adapter.output_count() || !adapter.OutputRequested(index)) [[unlikely]] {
+    if (!adapter.OutputRequested(index)) [[unlikely]] {
       destination = static_cast<OrtValue*>(nullptr);
       return nullptr;
     }

@@ -45,18 +45,19 @@ OrtStatus* ORT_API_CALL SetSymbolicDimensions(OrtTensorTypeAndShapeInfo* info, c
   });
 }
 
-OrtStatus* ORT_API_CALL GetTensorElementType(const OrtTensorTypeAndShapeInfo* info,
-                                             ONNXTensorElementDataType* out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetTensorElementType(const OrtTensorTypeAndShapeInfo* info,
+                                                              ONNXTensorElementDataType* out) noexcept {
   return Guard("GetTensorElementType",
                [&] { Out(out) = static_cast<ONNXTensorElementDataType>(Borrow(info).element()); });
 }
 
-OrtStatus* ORT_API_CALL GetDimensionsCount(const OrtTensorTypeAndShapeInfo* info, size_t* out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetDimensionsCount(const OrtTensorTypeAndShapeInfo* info,
+                                                            size_t* out) noexcept {
   return Guard("GetDimensionsCount", [&] { Out(out) = Borrow(info).rank(); });
 }
 
-OrtStatus* ORT_API_CALL GetDimensions(const OrtTensorTypeAndShapeInfo* info, int64_t* dim_values,
-                                      size_t dim_values_length) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetDimensions(const OrtTensorTypeAndShapeInfo* info, int64_t* dim_values,
+                                                       size_t dim_values_length) noexcept {
   return Guard("GetDimensions", [&] {
     const auto dims = Borrow(info).dims();
     const size_t count = std::min(dims.size(), dim_values_length);
@@ -76,7 +77,8 @@ OrtStatus* ORT_API_CALL GetSymbolicDimensions(const OrtTensorTypeAndShapeInfo* i
   });
 }
 
-OrtStatus* ORT_API_CALL GetTensorShapeElementCount(const OrtTensorTypeAndShapeInfo* info, size_t* out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetTensorShapeElementCount(const OrtTensorTypeAndShapeInfo* info,
+                                                                    size_t* out) noexcept {
   return Guard("GetTensorShapeElementCount", [&](Slot slot) -> OrtStatus* {
     const TensorTypeAndShapeAdapter& adapter = Borrow(info);
     const auto destination = Out(out);

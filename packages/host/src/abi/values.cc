@@ -58,7 +58,7 @@ OrtStatus* ORT_API_CALL HasValue(const OrtValue* value, int* out) noexcept {
   return Guard("HasValue", [&] { Out(out) = value != nullptr && !Borrow(value).is_empty() ? 1 : 0; });
 }
 
-OrtStatus* ORT_API_CALL GetTensorMutableData(OrtValue* value, void** out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetTensorMutableData(OrtValue* value, void** out) noexcept {
   return Guard("GetTensorMutableData", [&](Slot slot) -> OrtStatus* {
     OrtStatus* failure = nullptr;
     if (light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_FAIL, &failure)) Out(out) = tensor->data();
@@ -66,7 +66,7 @@ OrtStatus* ORT_API_CALL GetTensorMutableData(OrtValue* value, void** out) noexce
   });
 }
 
-OrtStatus* ORT_API_CALL GetTensorData(const OrtValue* value, const void** out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetTensorData(const OrtValue* value, const void** out) noexcept {
   return Guard("GetTensorData", [&](Slot slot) -> OrtStatus* {
     OrtStatus* failure = nullptr;
     if (const light::Tensor* tensor = DenseTensor(slot, Borrow(value), ORT_FAIL, &failure)) Out(out) = tensor->data();
@@ -110,7 +110,8 @@ OrtStatus* ORT_API_CALL TensorAt(OrtValue* value, const int64_t* location_values
   });
 }
 
-OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTypeAndShapeInfo** out) noexcept {
+[[gnu::flatten]] OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value,
+                                                               OrtTensorTypeAndShapeInfo** out) noexcept {
   return Guard("GetTensorTypeAndShape", [&](Slot slot) -> OrtStatus* {
     const ValueAdapter& adapter = Borrow(value);
     const auto destination = Out(out);

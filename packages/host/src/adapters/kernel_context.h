@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <span>
 
@@ -13,6 +15,20 @@
 
 namespace ort_host {
 
+/// What each run asks of a kernel's arguments, kept beside the kernel: its content lies elsewhere in memory.
+struct ArgumentCounts {
+  explicit ArgumentCounts(const KernelContent& content) noexcept
+      : inputs(static_cast<uint32_t>(content.inputs.size())),
+        outputs(static_cast<uint32_t>(content.outputs.size())),
+        has_aliases(!content.aliases.empty()),
+        omits_outputs(std::ranges::any_of(content.outputs, [](const auto& output) { return output.name.empty(); })) {}
+
+  uint32_t inputs;
+  uint32_t outputs;
+  bool has_aliases;
+  bool omits_outputs;  ///< the node leaves some out
+};
+
 /// Behind OrtKernelContext, on the stack of the wrapper's Run. Allocates nothing: inputs are made with it and outputs
 /// when they are asked for, in the object itself, or in the step's scratch memory if the node has many; only strings
 /// cost more. One thread makes the outputs; any may read what is const here meanwhile.
@@ -22,18 +38,20 @@ class KernelContextAdapter final : public AdapterBase {
 
   /// All outlive the context; `guarded` is for checked mode. Throws light::Error if a node with many arguments, or one
   /// whose outputs share memory with inputs, gets no scratch memory.
-  KernelContextAdapter(const KernelContent& content, light::RuntimeContext& context, GuardedTensors* guarded = nullptr)
+  KernelContextAdapter(const KernelContent& content, const ArgumentCounts& counts, light::RuntimeContext& context,
+                       GuardedTensors* guarded = nullptr)
       : AdapterBase(kKernelContextKind),
         content_(content),
         context_(context),
         guarded_(guarded),
-        input_count_(content.inputs.size()),
-        output_count_(content.outputs.size()) {
+        input_count_(counts.inputs),
+        output_count_(counts.outputs),
+        omits_outputs_(counts.omits_outputs) {
     const std::size_t count = input_count_ + output_count_;
     slots_ = reinterpret_cast<Slot*>(inline_);
     if (count > kInlineValues) [[unlikely]]
       slots_ = static_cast<Slot*>(context.TemporaryBuffer(count * sizeof(Slot)));
-    if (!content.aliases.empty()) [[unlikely]]
+    if (counts.has_aliases) [[unlikely]]
       aliased_ = std::make_unique<AliasedOutputs>(content, context, guarded);
     for (std::size_t i = 0; i < count; ++i) new (slots_ + i) Slot;
     for (std::size_t i = 0; i < input_count_; ++i) SetInput(i);
@@ -59,7 +77,9 @@ class KernelContextAdapter final : public AdapterBase {
     Slot& slot = slots_[input_count_ + i];
     return slot.is_set ? &slot.value : nullptr;
   }
-  bool OutputRequested(std::size_t i) const noexcept { return context_.OutputRequested(i); }
+  bool OutputRequested(std::size_t i) const noexcept {
+    return i < output_count_ && (!omits_outputs_ || context_.OutputRequested(i));
+  }
   /// Makes output `i`, which is requested and was not made before. Throws light::Error.
   ValueAdapter* MakeOutput(std::size_t i, std::span<const int64_t> dims) {
     Slot& slot = slots_[input_count_ + i];
@@ -85,7 +105,7 @@ class KernelContextAdapter final : public AdapterBase {
   /// The first requested output that the kernel did not make, or output_count().
   std::size_t FirstMissingOutput() const noexcept {
     for (std::size_t i = 0; i < output_count_; ++i) {
-      if (!slots_[input_count_ + i].is_set && context_.OutputRequested(i)) [[unlikely]]
+      if (!slots_[input_count_ + i].is_set && OutputRequested(i)) [[unlikely]]
         return i;
     }
     return output_count_;
@@ -134,6 +154,7 @@ class KernelContextAdapter final : public AdapterBase {
   GuardedTensors* guarded_;
   std::size_t input_count_;
   std::size_t output_count_;
+  bool omits_outputs_;
   std::unique_ptr<TextAccount> leaving_text_;
   std::unique_ptr<AliasedOutputs> aliased_;
   Slot* slots_;

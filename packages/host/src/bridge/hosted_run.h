@@ -23,7 +23,10 @@ class HostedRun {
   /// @param compute_label  of the callback, for messages; a constant
   /// @param may_be_missing  by output: success without it is success; all others are required
   HostedRun(std::shared_ptr<const KernelContent> content, const char* compute_label, std::vector<bool> may_be_missing)
-      : info_(std::move(content)), compute_label_(compute_label), may_be_missing_(std::move(may_be_missing)) {}
+      : info_(std::move(content)),
+        counts_(info_.content()),
+        compute_label_(compute_label),
+        may_be_missing_(std::move(may_be_missing)) {}
 
   const KernelContent& content() const noexcept { return info_.content(); }
   /// Libraries may keep it as long as the kernel lives.
@@ -34,7 +37,7 @@ class HostedRun {
   void Run(light::RuntimeContext& runtime, Invoke&& invoke) const {
     if (checked::enabled()) [[unlikely]]
       return RunGuarded(runtime, invoke);
-    KernelContextAdapter context(content(), runtime);
+    KernelContextAdapter context(content(), counts_, runtime);
     Compute(context, invoke);
   }
 
@@ -67,7 +70,7 @@ class HostedRun {
   void RunGuarded(light::RuntimeContext& runtime, Invoke&& invoke) const {
     GuardedTensors guarded(runtime);
     {
-      KernelContextAdapter context(content(), runtime, &guarded);
+      KernelContextAdapter context(content(), counts_, runtime, &guarded);
       try {
         Compute(context, invoke);
         JudgeShapes(context);
@@ -85,6 +88,7 @@ class HostedRun {
   [[gnu::cold, gnu::noinline]] void JudgeMissing(KernelContextAdapter& context) const;
 
   const KernelInfoAdapter info_;
+  const ArgumentCounts counts_;
   const char* compute_label_;
   std::vector<bool> may_be_missing_;
 };

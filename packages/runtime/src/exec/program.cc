@@ -6,6 +6,7 @@
 
 #include "exec/frame.h"
 #include "exec/plan.h"
+#include "exec/run_steps.h"
 #include "exec/step_builder.h"
 #include "exec/step_context.h"
 #include "exec/step_error.h"
@@ -19,6 +20,7 @@ struct Program::Impl {
   StepBuilder::Bodies bodies;
   std::vector<Step> steps;
   BufferPlan plan;
+  RunSteps run_steps;
   MemoryBudget* budget = nullptr;
   std::mutex mutex;
   std::vector<std::unique_ptr<Frame>> idle;
@@ -104,36 +106,37 @@ std::unique_ptr<Program> Program::Lower(std::shared_ptr<const Graph> graph, Assi
   std::vector<bool> is_constant(values.size());
   for (ValueId id = 0; id < values.size(); ++id) is_constant[id] = impl->constants[id] != nullptr;
   impl->plan = PlanBuffers(*impl->graph, builder.registrations(), impl->steps, is_constant);
+  impl->run_steps = RunSteps(impl->steps, impl->plan);
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 
 void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
   auto frame = impl_->TakeFrame();
   impl_->Bind(*frame, boundary);
-  StepContext context(impl_->plan, *frame, boundary, parallel, impl_->budget);
+  StepContext context(*frame, boundary, parallel, impl_->budget);
   Cancellation* const cancellation = boundary.cancellation();
   int32_t until_look = cancellation != nullptr ? cancellation->stride() : std::numeric_limits<int32_t>::max();
   try {
-    for (const Step& step : impl_->steps) {
+    for (const RunStep& step : impl_->run_steps.all()) {
       context.Begin(step);
       if (--until_look == 0) [[unlikely]]
         until_look = cancellation->Look();
-      if (step.is_hosted) parallel.Quiesce();
+      if (step.is_hosted) context.Quiesce();
       if (step.makes_text) [[unlikely]]
         context.RunMakingText(*step.kernel);
       else
         step.kernel->Run(context);
       frame->scratch.Reset();
-      for (const ValueId id : step.releases) {
+      for (const ValueId id : std::span(step.releases, step.release_count)) {
         if (!frame->own[id].is_tensor()) frame->own[id].Reset();
       }
     }
     if (!impl_->plan.copies.empty()) context.Metered([&] { impl_->CopyOutputs(*frame, boundary); });
   } catch (const std::exception&) {
-    const Step* step = context.step();
+    const RunStep* step = context.step();
     frame.reset();  // a failed step may have left anything in it
     if (step == nullptr) throw;
-    RethrowFrom(StepLabel(*impl_->graph, impl_->assignment, *step));
+    RethrowFrom(StepLabel(*impl_->graph, impl_->assignment, impl_->steps[impl_->run_steps.IndexOf(*step)]));
   }
   impl_->GiveBack(std::move(frame));
 }

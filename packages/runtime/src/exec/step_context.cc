@@ -23,7 +23,7 @@ const Tensor* StepContext::NotATensor(std::size_t i, const Value& value) const {
 }
 
 const Value& StepContext::InputValue(std::size_t i) {
-  if (i >= step_->inputs.size() || step_->inputs[i] == kNoValue) return NoneValue();
+  if (i >= step_->input_count || step_->inputs[i] == kNoValue) return NoneValue();
   return *frame_.values[step_->inputs[i]];
 }
 
@@ -37,12 +37,11 @@ void StepContext::RunMakingText(KernelBase& kernel) {
   const std::size_t metered = Metered([&] { kernel.Run(*this); });
   if (!IsLimited()) return;
   std::size_t made = 0;
-  for (std::size_t i = 0; i < step_->outputs.size(); ++i) {
-    const ValueId id = step_->outputs[i];
-    if (step_->output_types[i] != ElementType::kString || id == kNoValue) continue;
-    const Placement::Kind kind = plan_.placements[id].kind;
-    const Value& value = frame_.own[id];
-    if (kind != Placement::Kind::kView && value.is_tensor()) made += TextBytes(value.tensor());
+  for (std::size_t i = 0; i < step_->output_count; ++i) {
+    const StepOutput& output = step_->outputs[i];
+    if (output.type != ElementType::kString || output.value == kNoValue) continue;
+    const Value& value = frame_.own[output.value];
+    if (output.placement.kind != Placement::Kind::kView && value.is_tensor()) made += TextBytes(value.tensor());
   }
   // The meter sees neither what strings kept from an earlier run nor what the kernel threw away again.
   if (made > metered) {
@@ -62,11 +61,11 @@ void StepContext::MeteredParallelFor(int64_t total, double cost_per_unit, RangeF
 }
 
 Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dims) {
-  if (i >= step_->output_types.size()) {
+  if (i >= step_->typed_outputs) {
     throw Error(ErrorCode::kInvalidArgument,
-                "output " + std::to_string(i) + ": the node has " + std::to_string(step_->outputs.size()) + " outputs");
+                "output " + std::to_string(i) + ": the node has " + std::to_string(step_->output_count) + " outputs");
   }
-  const ElementType type = step_->output_types[i];
+  const ElementType type = step_->outputs[i].type;
   if (!OutputRequested(i)) {
     unrequested_.push_back(std::make_unique<Tensor>());
     Tensor& tensor = *unrequested_.back();
@@ -78,9 +77,8 @@ Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dim
     tensor.set_data(frame_.scratch.Take(bytes, budget_));
     return tensor;
   }
-  const ValueId id = step_->outputs[i];
-  const Placement& placement = plan_.placements[id];
-  Tensor& tensor = frame_.own[id].MakeTensor();
+  const Placement& placement = step_->outputs[i].placement;
+  Tensor& tensor = frame_.own[step_->outputs[i].value].MakeTensor();
   switch (placement.kind) {
     case Placement::Kind::kOutput: {
       // CreateOutput charges and checks; the tensor here is a view for the steps that read the output.
@@ -113,7 +111,7 @@ Tensor& StepContext::OutputElsewhere(std::size_t i, std::span<const int64_t> dim
 
 void StepContext::SetOutputValue(std::size_t i, Value value) {
   if (!OutputRequested(i)) return;
-  frame_.own[step_->outputs[i]] = std::move(value);
+  frame_.own[step_->outputs[i].value] = std::move(value);
 }
 
 void StepContext::OutputView(std::size_t i, std::size_t input, std::span<const int64_t> dims) {
@@ -123,8 +121,8 @@ void StepContext::OutputView(std::size_t i, std::size_t input, std::span<const i
     return;
   }
   const Tensor& from = source.tensor();
-  if (OutputRequested(i) && plan_.placements[step_->outputs[i]].kind == Placement::Kind::kView) {
-    Tensor& tensor = frame_.own[step_->outputs[i]].MakeTensor();
+  if (OutputRequested(i) && step_->outputs[i].placement.kind == Placement::Kind::kView) {
+    Tensor& tensor = frame_.own[step_->outputs[i].value].MakeTensor();
     if (tensor.Reshape(from.type(), dims) != from.byte_size()) {
       throw Error(ErrorCode::kFail, "output " + std::to_string(i) + ": a view of " + Describe(from) +
                                         " cannot have another size, got " + Describe(tensor));

@@ -63,7 +63,13 @@ class Dims {
   operator std::span<const int64_t>() const noexcept { return span(); }  // NOLINT: the same thing
 
   bool Equals(std::span<const int64_t> other) const noexcept {
-    return other.size() == rank_ && std::equal(other.begin(), other.end(), data());
+    if (other.size() != rank_) return false;
+    // Not std::equal, which calls memcmp: its wide load waits for narrow stores of extents that were just written.
+    const int64_t* own = data();
+    for (std::size_t i = 0; i < rank_; ++i) {
+      if (own[i] != other[i]) return false;
+    }
+    return true;
   }
 
  private:
