@@ -29,6 +29,7 @@ constexpr double kMinChunkNs = 2000;  // a chunk must outweigh its claim and a c
 constexpr int kChunksPerThread = 3;   // enough to even out a thread that the system took away
 constexpr int kSpin = 4000;           // about 50 to 100 microseconds of pauses
 constexpr int kMaxThreads = 1024;
+constexpr int kMostShares = 8;  // more would take longer to hand out than they save
 
 // Set while a thread executes a body: a loop inside a loop runs where it is.
 thread_local bool t_in_loop = false;
@@ -72,10 +73,12 @@ class PerProcess {
   std::atomic<Cell*> cell_{nullptr};
 };
 
-/// The worker threads and the one loop that they work on.
+/// The worker threads and the one loop that they work on. A loop is cut into shares, one per thread, and these into
+/// chunks: a thread begins with its own share, which in one loop after another covers what its cache has, and goes on
+/// with what others have not begun.
 class Crew {
  public:
-  explicit Crew(int workers) : wanted_(workers) {}
+  explicit Crew(int workers) : wanted_(workers), share_count_(std::min(workers + 1, kMostShares)) {}
   Crew(const Crew&) = delete;
   ~Crew() {
     {
@@ -97,7 +100,9 @@ class Crew {
     total_ = total;
     chunks_ = chunks;
     done_.store(0, std::memory_order_relaxed);
-    word_.store(NextGeneration() | static_cast<uint64_t>(chunks), std::memory_order_seq_cst);
+    generation_ += kCountMask + 1;
+    for (int share = 0; share < share_count_; ++share)
+      shares_[share].word.store(generation_ | ChunkCount(share), std::memory_order_seq_cst);
     if (sleeping_.load(std::memory_order_seq_cst) > 0) {
       {
         std::lock_guard lock(mutex_);
@@ -105,7 +110,7 @@ class Crew {
       wake_.notify_all();
     }
     t_in_loop = true;
-    while (RunOneChunk()) {
+    while (RunOneChunk(0)) {
     }
     t_in_loop = false;
     for (int i = 0; done_.load(std::memory_order_acquire) != chunks; ++i) {
@@ -119,19 +124,36 @@ class Crew {
   }
 
  private:
-  // The word that everybody claims from: the loop's number above, the chunks that nobody has claimed below. A claim
-  // that succeeds proves that the loop has not ended, hence that its fields hold still until the chunk is done.
+  // What is claimed from: the loop's number above, the chunks of the share that nobody has claimed below. A claim that
+  // succeeds proves that the loop has not ended, hence that its fields hold still until the chunk is done.
   static constexpr uint64_t kCountMask = 0xffffffffu;
-  uint64_t NextGeneration() noexcept {
-    return (word_.load(std::memory_order_relaxed) & ~kCountMask) + (kCountMask + 1);
+  struct alignas(64) Share {
+    std::atomic<uint64_t> word{0};
+  };
+
+  int64_t FirstChunk(int share) const noexcept { return chunks_ * share / share_count_; }
+  uint64_t ChunkCount(int share) const noexcept {
+    return static_cast<uint64_t>(FirstChunk(share + 1) - FirstChunk(share));
   }
 
-  bool RunOneChunk() noexcept {
-    uint64_t word = word_.load(std::memory_order_acquire);
-    do {
-      if ((word & kCountMask) == 0) return false;
-    } while (!word_.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel, std::memory_order_acquire));
-    const int64_t index = chunks_ - static_cast<int64_t>(word & kCountMask);
+  /// Of the share `home` or, if nothing of it is left, of the next ones. False if all is claimed.
+  bool RunOneChunk(int home) noexcept {
+    for (int i = 0; i < share_count_; ++i) {
+      const int share = (home + i) % share_count_;
+      std::atomic<uint64_t>& claims = shares_[share].word;
+      uint64_t word = claims.load(std::memory_order_acquire);
+      do {
+        if ((word & kCountMask) == 0) break;
+      } while (!claims.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel, std::memory_order_acquire));
+      const auto left = static_cast<int64_t>(word & kCountMask);
+      if (left == 0) continue;
+      RunChunk(FirstChunk(share + 1) - left);
+      return true;
+    }
+    return false;
+  }
+
+  void RunChunk(int64_t index) noexcept {
     const int64_t quotient = total_ / chunks_, rest = total_ % chunks_;
     const int64_t begin = index * quotient + std::min(index, rest);
     try {
@@ -141,7 +163,12 @@ class Crew {
       if (!error_) error_ = std::current_exception();
     }
     done_.fetch_add(1, std::memory_order_release);
-    return true;
+  }
+
+  bool HasChunks() const noexcept {
+    return std::any_of(shares_, shares_ + share_count_, [](const Share& share) {
+      return (share.word.load(std::memory_order_seq_cst) & kCountMask) != 0;
+    });
   }
 
   void Start() {
@@ -152,41 +179,44 @@ class Crew {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      while (static_cast<int>(workers_.size()) < wanted_) workers_.emplace_back([this] { Work(); });
+      while (static_cast<int>(workers_.size()) < wanted_) {
+        const int home = (static_cast<int>(workers_.size()) + 1) % share_count_;
+        workers_.emplace_back([this, home] { Work(home); });
+      }
     } catch (const std::system_error&) {
       // No more threads to be had: the loop is done by those there are.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  void Work() noexcept {
+  void Work(int home) noexcept {
     t_in_loop = true;
     while (true) {
       const uint32_t quiesced = quiesced_.load(std::memory_order_relaxed);
       for (int i = 0;
            i < kSpin && quiesced_.load(std::memory_order_relaxed) == quiesced && !stop_.load(std::memory_order_relaxed);
            ++i) {
-        if (RunOneChunk()) i = 0;
+        if (RunOneChunk(home)) i = 0;
         Pause();
       }
       std::unique_lock lock(mutex_);
       sleeping_.fetch_add(1, std::memory_order_seq_cst);
-      wake_.wait(lock, [this] {
-        return stop_.load(std::memory_order_relaxed) || (word_.load(std::memory_order_seq_cst) & kCountMask) != 0;
-      });
+      wake_.wait(lock, [this] { return stop_.load(std::memory_order_relaxed) || HasChunks(); });
       sleeping_.fetch_sub(1, std::memory_order_seq_cst);
       if (stop_.load(std::memory_order_relaxed)) return;
     }
   }
 
   const int wanted_;
+  const int share_count_;
   std::atomic<bool> busy_{false};
-  alignas(64) std::atomic<uint64_t> word_{0};
+  Share shares_[kMostShares];
   alignas(64) std::atomic<int64_t> done_{0};
   alignas(64) std::atomic<int> sleeping_{0};
   std::atomic<uint32_t> quiesced_{0};
   std::atomic<bool> stop_{false};
-  // Of the loop; written by the holder before the word is published.
+  uint64_t generation_ = 0;  // the holder's
+  // Of the loop; written by the holder before the shares are published.
   const RangeFn* body_ = nullptr;
   int64_t total_ = 0;
   int64_t chunks_ = 1;
