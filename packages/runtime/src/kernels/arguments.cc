@@ -7,6 +7,12 @@
 
 namespace light {
 
+std::string InputLabel(std::size_t i, std::string_view name) {
+  return "input " + std::to_string(i) + " (" + std::string(name) + ")";
+}
+
+void FailArgument(const std::string& what) { throw Error(ErrorCode::kInvalidArgument, what); }
+
 const Tensor& Required(RuntimeContext& context, std::size_t i, std::string_view name) {
   const Tensor* tensor = context.Input(i);
   if (!tensor) FailArgument(InputLabel(i, name) + ": is required, got none");
@@ -68,6 +74,16 @@ int64_t Product(std::span<const int64_t> dims, std::size_t begin, std::size_t en
   uint64_t product = 1;  // wraps for a part of the extents of a tensor without elements, where it does not matter
   for (std::size_t i = begin; i < end; ++i) product *= static_cast<uint64_t>(dims[i]);
   return static_cast<int64_t>(product);
+}
+
+KernelRegistration Registration(std::string op_type, int since, int until, std::vector<TypeConstraint> constraints) {
+  KernelRegistration registration;
+  registration.kernel_name = "light::" + op_type;
+  registration.op_type = std::move(op_type);
+  registration.since = since;
+  registration.until = until;
+  registration.constraints = std::move(constraints);
+  return registration;
 }
 
 }  // namespace light

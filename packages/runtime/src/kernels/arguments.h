@@ -16,11 +16,9 @@ namespace light {
 // What kernels ask of their arguments, with one wording for what is wrong.
 
 /// `input 1 (axes)`.
-inline std::string InputLabel(std::size_t i, std::string_view name) {
-  return "input " + std::to_string(i) + " (" + std::string(name) + ")";
-}
+[[gnu::cold]] std::string InputLabel(std::size_t i, std::string_view name);
 
-[[noreturn]] inline void FailArgument(const std::string& what) { throw Error(ErrorCode::kInvalidArgument, what); }
+[[noreturn, gnu::cold]] void FailArgument(const std::string& what);
 
 /// A required input. Throws Error if it is omitted.
 const Tensor& Required(RuntimeContext& context, std::size_t i, std::string_view name);
@@ -54,15 +52,7 @@ int64_t MultiplyExtents(int64_t a, int64_t b);
 int64_t Product(std::span<const int64_t> dims, std::size_t begin, std::size_t end);
 
 /// The registration of a kernel for ONNX versions `since` to `until`.
-inline KernelRegistration Registration(std::string op_type, int since, int until,
-                                       std::vector<TypeConstraint> constraints) {
-  KernelRegistration registration;
-  registration.kernel_name = "light::" + op_type;
-  registration.op_type = std::move(op_type);
-  registration.since = since;
-  registration.until = until;
-  registration.constraints = std::move(constraints);
-  return registration;
-}
+[[gnu::cold]] KernelRegistration Registration(std::string op_type, int since, int until,
+                                              std::vector<TypeConstraint> constraints);
 
 }  // namespace light

@@ -7,7 +7,7 @@ namespace light {
 
 // Casts beside those of cast.cc; NativeKernels() calls them all.
 
-void RegisterBitCast(KernelRegistry& registry);
-void RegisterSmallCast(KernelRegistry& registry);
+[[gnu::cold]] void RegisterBitCast(KernelRegistry& registry);
+[[gnu::cold]] void RegisterSmallCast(KernelRegistry& registry);
 
 }  // namespace light

@@ -33,6 +33,35 @@ void LabelLoss::Check(const Tensor& scores, const Tensor& labels, const Tensor* 
                  Describe(*weights));
 }
 
+void LabelLoss::Run(RuntimeContext& context, const Tensor& scores, LogProb log_prob) const {
+  const Tensor& labels = Required(context, 1, "target");
+  const Tensor* weights = context.Input(2);
+  Check(scores, labels, weights);
+  Tensor& y = context.Output(0, reduction_ == Reduction::kNone ? labels.dims().span() : std::span<const int64_t>());
+  const int64_t classes = scores.dim(1), positions = Product(scores.dims(), 2, scores.rank());
+  WithType(FloatTypes{}, scores.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = ComputeType<T>;
+    double sum = 0, weight_sum = 0;
+    for (int64_t i = 0; i < labels.element_count(); ++i) {
+      const int64_t label = Label(labels, i);
+      double loss = 0;
+      if (!ignores_ || label != ignored_) {
+        if (label < 0 || label >= classes)
+          FailArgument(InputLabel(1, "target") + ": must be in [0, " + std::to_string(classes) + "), got " +
+                       std::to_string(label));
+        const double weight = weights ? static_cast<double>(static_cast<C>(weights->Data<T>()[label])) : 1;
+        weight_sum += weight;
+        loss = -weight * log_prob(i / positions, label, i % positions);
+      }
+      sum += loss;
+      if (reduction_ == Reduction::kNone) y.Data<T>()[i] = T(static_cast<C>(loss));
+    }
+    if (reduction_ != Reduction::kNone)
+      *y.Data<T>() = T(static_cast<C>(reduction_ == Reduction::kMean ? sum / weight_sum : sum));
+  });
+}
+
 namespace {
 
 class NegativeLogLikelihoodLoss final : public KernelBase {
@@ -45,7 +74,8 @@ class NegativeLogLikelihoodLoss final : public KernelBase {
       using T = typename decltype(tag)::type;
       loss_.Run(context, x, [&](int64_t row, int64_t label, int64_t position) {
         const int64_t positions = Product(x.dims(), 2, x.rank());
-        return static_cast<ComputeType<T>>(x.Data<T>()[(row * x.dim(1) + label) * positions + position]);
+        return static_cast<double>(
+            static_cast<ComputeType<T>>(x.Data<T>()[(row * x.dim(1) + label) * positions + position]));
       });
     });
   }

@@ -66,8 +66,8 @@ class Seed {
 };
 
 // Operators that draw random numbers; NativeKernels() calls them all.
-void RegisterBernoulli(KernelRegistry& registry);
-void RegisterMultinomial(KernelRegistry& registry);
-void RegisterRandom(KernelRegistry& registry);
+[[gnu::cold]] void RegisterBernoulli(KernelRegistry& registry);
+[[gnu::cold]] void RegisterMultinomial(KernelRegistry& registry);
+[[gnu::cold]] void RegisterRandom(KernelRegistry& registry);
 
 }  // namespace light

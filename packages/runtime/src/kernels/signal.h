@@ -7,9 +7,9 @@ namespace light {
 
 // Operators of signal processing; NativeKernels() calls them all.
 
-void RegisterDft(KernelRegistry& registry);
-void RegisterMelWeightMatrix(KernelRegistry& registry);
-void RegisterStft(KernelRegistry& registry);
-void RegisterWindows(KernelRegistry& registry);
+[[gnu::cold]] void RegisterDft(KernelRegistry& registry);
+[[gnu::cold]] void RegisterMelWeightMatrix(KernelRegistry& registry);
+[[gnu::cold]] void RegisterStft(KernelRegistry& registry);
+[[gnu::cold]] void RegisterWindows(KernelRegistry& registry);
 
 }  // namespace light

@@ -7,8 +7,8 @@ namespace light {
 
 // Operators on text; NativeKernels() calls them all.
 
-void RegisterStringNormalizer(KernelRegistry& registry);
-void RegisterStringSplit(KernelRegistry& registry);
-void RegisterTfIdfVectorizer(KernelRegistry& registry);
+[[gnu::cold]] void RegisterStringNormalizer(KernelRegistry& registry);
+[[gnu::cold]] void RegisterStringSplit(KernelRegistry& registry);
+[[gnu::cold]] void RegisterTfIdfVectorizer(KernelRegistry& registry);
 
 }  // namespace light

@@ -7,8 +7,8 @@ namespace light {
 
 // What language models without softmax attention are made of; NativeKernels() calls them all.
 
-void RegisterCausalConvWithState(KernelRegistry& registry);
-void RegisterLinearAttention(KernelRegistry& registry);
-void RegisterSwiGlu(KernelRegistry& registry);
+[[gnu::cold]] void RegisterCausalConvWithState(KernelRegistry& registry);
+[[gnu::cold]] void RegisterLinearAttention(KernelRegistry& registry);
+[[gnu::cold]] void RegisterSwiGlu(KernelRegistry& registry);
 
 }  // namespace light

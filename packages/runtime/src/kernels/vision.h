@@ -7,13 +7,13 @@ namespace light {
 
 // Operators that look at images; NativeKernels() calls them all.
 
-void RegisterAffineGrid(KernelRegistry& registry);
-void RegisterCenterCropPad(KernelRegistry& registry);
-void RegisterCol2Im(KernelRegistry& registry);
-void RegisterDeformConv(KernelRegistry& registry);
-void RegisterGridSample(KernelRegistry& registry);
-void RegisterMaxRoiPool(KernelRegistry& registry);
-void RegisterNonMaxSuppression(KernelRegistry& registry);
-void RegisterRoiAlign(KernelRegistry& registry);
+[[gnu::cold]] void RegisterAffineGrid(KernelRegistry& registry);
+[[gnu::cold]] void RegisterCenterCropPad(KernelRegistry& registry);
+[[gnu::cold]] void RegisterCol2Im(KernelRegistry& registry);
+[[gnu::cold]] void RegisterDeformConv(KernelRegistry& registry);
+[[gnu::cold]] void RegisterGridSample(KernelRegistry& registry);
+[[gnu::cold]] void RegisterMaxRoiPool(KernelRegistry& registry);
+[[gnu::cold]] void RegisterNonMaxSuppression(KernelRegistry& registry);
+[[gnu::cold]] void RegisterRoiAlign(KernelRegistry& registry);
 
 }  // namespace light
