@@ -208,7 +208,52 @@ void TestProduct(const SimdTable& level, const Product& p) {
                 std::to_string(p.k) + ": " + std::to_string(worst));
 }
 
+/// All four layouts; the result is a part of a wider matrix, whose rest stays as it is.
+void TestDoubleProduct(const SimdTable& level, std::size_t m, std::size_t n, std::size_t k) {
+  const auto wide = [](std::size_t count) {
+    const std::vector<float> floats = Uniform(count, -1, 1);
+    return std::vector<double>(floats.begin(), floats.end());
+  };
+  const std::vector<double> a = wide(m * k), b = wide(k * n);
+  const std::size_t pitch = n + 3, panels = (n + level.double_nr - 1) / level.double_nr;
+  const auto pn = static_cast<std::ptrdiff_t>(n), pk = static_cast<std::ptrdiff_t>(k),
+             pm = static_cast<std::ptrdiff_t>(m);
+  for (const bool a_transposed : {false, true}) {
+    for (const bool b_transposed : {false, true}) {
+      std::vector<double> c(m * pitch, kNan);
+      const light::simd::DoubleGemmArgs args = {a.data(),
+                                                a_transposed ? 1 : pk,
+                                                a_transposed ? pm : 1,
+                                                b.data(),
+                                                b_transposed ? 1 : pn,
+                                                b_transposed ? pk : 1,
+                                                c.data(),
+                                                static_cast<std::ptrdiff_t>(pitch),
+                                                n,
+                                                k};
+      // In two parts each way, as threads do it.
+      for (const auto& [first, last] : {std::pair{std::size_t{0}, m / 2}, std::pair{m / 2, m}}) {
+        level.double_gemm(&args, first, last, 0, panels / 2);
+        level.double_gemm(&args, first, last, panels / 2, panels);
+      }
+      for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+          long double want = 0;
+          for (std::size_t l = 0; l < k; ++l)
+            want += static_cast<long double>(a_transposed ? a[l * m + i] : a[i * k + l]) *
+                    (b_transposed ? b[j * k + l] : b[l * n + j]);
+          CHECK(std::abs(c[i * pitch + j] - want) <= 1.2e-16L * static_cast<long double>(k + 1));
+        }
+        for (std::size_t j = n; j < pitch; ++j) CHECK(std::isnan(c[i * pitch + j]));
+      }
+    }
+  }
+}
+
 void TestLevel(const SimdTable& level) {
+  for (const std::size_t m : {std::size_t{1}, std::size_t{3}, std::size_t{5}, level.mr, 2 * level.mr + 5})
+    for (const std::size_t n : {std::size_t{1}, level.double_nr - 1, level.double_nr, 9 * level.double_nr + 3})
+      for (const std::size_t k : {0, 1, 17, 192, 193, 400}) TestDoubleProduct(level, m, n, k);
   TestBinary(level);
   TestRows(level);
   const std::size_t mr = level.mr, nr = level.nr;

@@ -89,4 +89,31 @@ void MultiplyPacked(RuntimeContext& context, MatrixView<float> a, const float* p
   });
 }
 
+void MultiplyDoubles(RuntimeContext& context, MatrixView<double> a, MatrixView<double> b, int64_t m, int64_t n,
+                     int64_t k, double* c) {
+  const simd::SimdTable& simd = Simd();
+  const auto width = static_cast<int64_t>(simd.double_nr), mr = static_cast<int64_t>(simd.mr);
+  const int64_t panels = (n + width - 1) / width;
+  if (m == 0 || panels == 0) return;
+  // A unit is a block of rows by a few panels: enough rows to be worth the panels' packing, and several units for each
+  // thread where there is that much to do.
+  constexpr int64_t kGroup = 4;
+  const int64_t threads = context.parallel().thread_count(), wanted = threads == 1 ? 1 : 3 * threads;
+  const int64_t groups = (panels + kGroup - 1) / kGroup;
+  int64_t block = 16 * mr;
+  while (block > 2 * mr && groups * ((m + block - 1) / block) < wanted) block /= 2;
+  const int64_t row_blocks = (m + block - 1) / block;
+  const simd::DoubleGemmArgs args = {
+      a.data, a.row, a.column, b.data, b.row, b.column, c, n, static_cast<std::size_t>(n), static_cast<std::size_t>(k)};
+  const double cost =
+      static_cast<double>(std::min(block, m) * std::min(kGroup * width, n)) * static_cast<double>(k) / 12 + 20;
+  context.ParallelFor(row_blocks * groups, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t row = unit / groups * block, panel = unit % groups * kGroup;
+      simd.double_gemm(&args, static_cast<std::size_t>(row), static_cast<std::size_t>(std::min(row + block, m)),
+                       static_cast<std::size_t>(panel), static_cast<std::size_t>(std::min(panel + kGroup, panels)));
+    }
+  });
+}
+
 }  // namespace light

@@ -70,9 +70,16 @@ void RunProducts(RuntimeContext& context, int64_t count, int64_t m, FunctionRef<
 void MultiplyPacked(RuntimeContext& context, MatrixView<float> a, const float* packed, int64_t m, int64_t n, int64_t k,
                     float* c, float alpha, const float* bias);
 
-/// C = A * B, C dense [m, n], for types without vector functions. Integers wrap.
+/// C = A * B of doubles, C dense [m, n].
+void MultiplyDoubles(RuntimeContext& context, MatrixView<double> a, MatrixView<double> b, int64_t m, int64_t n,
+                     int64_t k, double* c);
+
+/// C = A * B, C dense [m, n], for types without packed panels. Integers wrap.
 template <class T>
 void MultiplyPlain(RuntimeContext& context, MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t n, int64_t k, T* c) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (m > 2) return MultiplyDoubles(context, a, b, m, n, k, c);  // fewer rows are not worth their panels
+  }
   // The low bits of a sum are those of the low bits of its terms.
   using U = std::conditional_t<!std::is_integral_v<T>, T, std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>;
   constexpr int64_t kBlock = 128;

@@ -27,6 +27,20 @@ struct GemmArgs {
   bool reversed = false;            ///< take the panels from the last to the first
 };
 
+/// A product C = A * B of doubles. Each is described as A in GemmArgs.
+struct DoubleGemmArgs {
+  const double* a;
+  ptrdiff_t a_row;
+  ptrdiff_t a_column;
+  const double* b;
+  ptrdiff_t b_row;
+  ptrdiff_t b_column;
+  double* c;  ///< element (i, j) at c[i * c_row + j]
+  ptrdiff_t c_row;
+  size_t n;
+  size_t k;
+};
+
 /// A product C = (A - row_zero) * (B - column_zero) of 8-bit integers, modulo 2^32.
 struct IntegerGemmArgs {
   const int8_t* a;   ///< rows of 4 * k_groups bytes; zeros fill them up
@@ -167,6 +181,11 @@ struct SimdTable {
                  size_t panel_end, float* packed);
   /// Computes the rows and panels given of the product.
   void (*gemm)(const GemmArgs* args, size_t row_begin, size_t row_end, size_t panel_begin, size_t panel_end);
+
+  /// The same of doubles, whose panels of `double_nr` columns are not packed ahead.
+  size_t double_nr;
+  void (*double_gemm)(const DoubleGemmArgs* args, size_t row_begin, size_t row_end, size_t panel_begin,
+                      size_t panel_end);
 
   IntegerGemmFn integer_gemm;
   IntegerGemmFn integer_gemm_vnni;  ///< for processors with AVX512_VNNI; null elsewhere
