@@ -61,10 +61,10 @@ def external_memory(ort: ModuleType) -> float:
     return grown
 
 
-def custom_op_node(ort: ModuleType) -> float:
+def custom_op_node(ort: ModuleType, threads: int) -> float:
     """What one more custom-op node costs, from chains of 1 and of 1000 nodes."""
     library = os.environ["BENCHMARK_LIBRARY"]
-    return (run_time(ort, "scale_1000", 1, library) - run_time(ort, "scale_1", 1, library)) / 999
+    return (run_time(ort, "scale_1000", threads, library) - run_time(ort, "scale_1", threads, library)) / 999
 
 
 def native_node(ort: ModuleType, length: int, *, alone: bool = True) -> float:
@@ -73,9 +73,9 @@ def native_node(ort: ModuleType, length: int, *, alone: bool = True) -> float:
     return (times[0] - times[1]) / (length - 1)
 
 
-def session_node(ort: ModuleType, length: int) -> float:
+def session_node(ort: ModuleType, length: int, threads: int) -> float:
     """What a session of `length` nodes takes to make, per node."""
-    return repeat(lambda: session(ort, f"relu_{length}", 1)) / length
+    return repeat(lambda: session(ort, f"relu_{length}", threads)) / length
 
 
 def package_files(module: str) -> list[Path]:
@@ -95,11 +95,14 @@ def wheel_size(ort: ModuleType) -> float:
     return sum(len(zlib.compress(file.read_bytes())) for file in package_files(ort.__name__)) / MB
 
 
-ALONE: dict[str, Callable[[ModuleType], float]] = {
-    "first_session": lambda ort: once(lambda: session(ort, "relu_1", 1)),
-    "next_session": lambda ort: repeat(lambda: session(ort, "relu_1", 1)),
-    "run_one_node": lambda ort: run_time(ort, "relu_1", 1),
+THREADED: dict[str, Callable[[ModuleType, int], float]] = {
+    "first_session": lambda ort, threads: once(lambda: session(ort, "relu_1", threads)),
+    "next_session": lambda ort, threads: repeat(lambda: session(ort, "relu_1", threads)),
+    "session_node_1000": lambda ort, threads: session_node(ort, 1000, threads),
+    "run_one_node": lambda ort, threads: run_time(ort, "relu_1", threads),
     "custom_op_node": custom_op_node,
+}
+ALONE: dict[str, Callable[[ModuleType], float]] = {
     "fused_node": lambda ort: native_node(ort, 1000, alone=False),
     "memory_import": memory_after_import,
     "memory_session": memory_after_session,
@@ -110,7 +113,7 @@ ALONE: dict[str, Callable[[ModuleType], float]] = {
 }
 PREFIXES: dict[str, Callable[[ModuleType, str], float]] = {
     "native_node_": lambda ort, length: native_node(ort, int(length)),
-    "session_node_": lambda ort, length: session_node(ort, int(length)),
+    "session_node_": lambda ort, length: session_node(ort, int(length), 1),
     "peak_": peak_of_run,
 }
 
@@ -121,6 +124,8 @@ def take(module: str, benchmark: str, threads: int) -> float:
     if benchmark == "import_and_first_run":
         return once(lambda: import_and_run(module))
     ort = importlib.import_module(module)
+    if benchmark in THREADED:
+        return THREADED[benchmark](ort, threads)
     if benchmark in ALONE:
         return ALONE[benchmark](ort)
     for prefix, measure in PREFIXES.items():

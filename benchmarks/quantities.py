@@ -89,16 +89,18 @@ LENGTHS = (10, 100, 1000, 10000)
 
 
 def start_up() -> Iterator[Quantity]:
-    for name, label, wanted in (
-        ("import", "import", 0.85),
-        ("import_and_first_run", "import to the first result of a tiny model", None),
-        ("first_session", "first session, of one node", 0.2),
-        ("next_session", "next session, of one node", 0.3),
+    yield Quantity("import", START, "import", "import", 0.85)
+    label = "import to the first result of a tiny model"
+    yield Quantity("import_and_first_run", START, label, "import_and_first_run")
+    for name, label, benchmark, wanted in (
+        ("first_session", "first session, of one node", "first_session", 0.2),
+        ("next_session", "next session, of one node", "next_session", 0.3),
+        ("session_1000_nodes", "session of 1000 nodes, per node", "session_node_1000", 0.2),
+        ("run_one_node", "`run()` of one node", "run_one_node", 0.25),
+        ("custom_op_node", "one more custom-operator node, which takes memory for its extents", "custom_op_node", 0.2),
     ):
-        yield Quantity(name, START, label, name, wanted)
-    yield Quantity("session_1000_nodes", START, "session of 1000 nodes, per node", "session_node_1000", 0.2)
-    yield Quantity("run_one_node", START, "`run()` of one node", "run_one_node", 0.25)
-    yield Quantity("custom_op_node", START, "one more custom-operator node", "custom_op_node", 0.2)
+        for threads in (1, 2):
+            yield Quantity(f"{name}_t{threads}", START, label, benchmark, wanted, threads)
     yield Quantity("fused_node", START, "one more node of an elementwise chain", "fused_node")
     for name, label, wanted in (
         ("memory_import", "memory of a process after the import", 0.65),
@@ -145,15 +147,15 @@ def growth() -> Iterator[Quantity]:
 
 def libraries() -> Iterator[Quantity]:
     sides = (OURS_ON_LIBRARY, THEIRS_ON_LIBRARY)
-    for kind, label in (
-        ("dispatch", "one more custom-operator node that hardly does anything"),
-        ("ep_dispatch", "one more node on a kernel of a provider"),
-        ("partition", "one more group that a provider compiled"),
+    for kind, label, wanted in (
+        ("dispatch", "one more custom-operator node that hardly does anything", 0.2),
+        ("ep_dispatch", "one more node on a kernel of a provider", None),
+        ("partition", "one more group that a provider compiled", None),
     ):
         for elements in (1, 4):
             name = f"{kind}_{elements}"
             shown = f"{label}, {elements} element{'s' * (elements > 1)}"
-            yield Quantity(name, LIBRARIES, shown, name, sides=sides)
+            yield Quantity(name, LIBRARIES, shown, name, wanted, sides=sides)
     label = "checked mode against a normal run: custom-operator node"
     yield Quantity("dispatch_checked", LIBRARIES, label, "dispatch_4", sides=(CHECKED, OURS_ON_LIBRARY))
     label = "session of 1000 groups that a provider compiles"
