@@ -94,6 +94,24 @@ void TestSleepAndWake(light::ParallelBackend& pool) {
   }
 }
 
+/// Both halves are under way before either goes on, so that nobody has taken anything of the other's.
+void TestEachBeginsWithItsShare() {
+  auto pool = light::AcquirePool(2);
+  const auto caller = std::this_thread::get_id();
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> arrived{0};
+    std::atomic<int64_t> first_of_caller{-1}, first_of_worker{-1};
+    pool->ParallelFor(60, kHeavy, [&](int64_t begin, int64_t) {
+      auto& first = std::this_thread::get_id() == caller ? first_of_caller : first_of_worker;
+      int64_t none = -1;
+      if (!first.compare_exchange_strong(none, begin)) return;
+      ++arrived;
+      while (arrived.load() < 2) std::this_thread::yield();
+    });
+    CHECK(first_of_caller.load() == 0 && first_of_worker.load() == 30);
+  }
+}
+
 void TestSharing() {
   auto one = light::AcquirePool(2);
   CHECK(one == light::AcquirePool(2));
@@ -109,7 +127,7 @@ void TestSharing() {
 }  // namespace
 
 int main() {
-  for (const int threads : {1, 2, 4}) {
+  for (const int threads : {1, 2, 4, 11}) {  // 11: more than there are shares
     auto pool = light::AcquirePool(threads);
     CHECK(pool->thread_count() == threads);
     TestCoversEveryIndexOnce(*pool);
@@ -120,6 +138,7 @@ int main() {
     TestConcurrentCallers(*pool);
     TestSleepAndWake(*pool);
   }
+  TestEachBeginsWithItsShare();
   TestSharing();
   return 0;
 }

@@ -101,7 +101,8 @@ class Crew {
     chunks_ = chunks;
     done_.store(0, std::memory_order_relaxed);
     generation_ += kCountMask + 1;
-    for (int share = 0; share < share_count_; ++share)
+    // The caller's own share last: a worker that looks meanwhile finds its own first.
+    for (int share = share_count_ - 1; share >= 0; --share)
       shares_[share].word.store(generation_ | ChunkCount(share), std::memory_order_seq_cst);
     if (sleeping_.load(std::memory_order_seq_cst) > 0) {
       {
