@@ -282,6 +282,23 @@ def test_promises_that_do_not_hold() -> None:
     assert nodes_last(model) == {"n0", "n1", "n2"}
 
 
+@pytest.mark.parametrize("extent", [1 << 31, 1 << 40, 1 << 62, (1 << 63) - 1])
+def test_promises_of_huge_extents(extent: int) -> None:
+    """What nothing can have is declared: preparation counts with it, without overflow."""
+    chain = Chain(["N", 16, "H", "W"])
+    value = chain.conv("x", 16, 16)
+    y = chain.conv(chain.node("Add", [chain.conv(value, 16, 16), value]), 16, 16)
+    for i, node in enumerate(chain.nodes[:-1]):
+        declared = [extent if i != 1 else 1, 16, extent, extent if i != 2 else 1]
+        chain.value_info.append(helper.make_tensor_value_info(node.output[0], TensorProto.FLOAT, declared))
+    x = np.random.default_rng(3).standard_normal((1, 16, 9, 8)).astype(np.float32)
+    model = chain.model(y)
+    (found,) = session_of(model).run(None, {"x": x})
+    del model.graph.value_info[:]
+    (wanted,) = ReferenceEvaluator(widened(model)).run(None, {"x": x.astype(np.float64)})
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("declared", [None, [], [1], [16]])
 @pytest.mark.parametrize("extents", [[], [1], [16], [16, 1], [16, 1, 1], [1, 16, 16, 16], [1, 1, 1, 1, 1]])
 def test_promises_of_single_numbers(declared: list[int] | None, extents: list[int]) -> None:

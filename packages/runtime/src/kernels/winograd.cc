@@ -13,8 +13,11 @@ namespace {
 constexpr int64_t Edge(int64_t tile) { return tile + 2; }
 constexpr int64_t Positions(int64_t tile) { return Edge(tile) * Edge(tile); }
 
+// Exact up to kMany: what a model declares may have any extents.
 int64_t CountTiles(int64_t tile, int64_t batch, int64_t height, int64_t width) {
-  return batch * ((height + tile - 1) / tile) * ((width + tile - 1) / tile);
+  constexpr int64_t kMany = 64;
+  const auto count = [&](int64_t extent) { return std::min(extent / tile + (extent % tile != 0 ? 1 : 0), kMany); };
+  return std::min(batch, kMany) * count(height) * count(width);
 }
 
 // True if weights of that many elements, as they are, leave the second-level cache once they are transformed: reading
