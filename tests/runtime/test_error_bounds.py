@@ -25,12 +25,11 @@ LEVELS = levels()
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    """Return what was measured on each level: below the best, float32 alone has other instructions."""
+    """Return what was measured on each level."""
     folder = tmp_path_factory.mktemp("errors")
     found = {}
     for level in LEVELS:
         command = [sys.executable, str(SCRIPT), str(folder / level)]
-        command += [] if level == LEVELS[-1] else ["--dtype", "float32"]
         path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
         env = {**os.environ, "ONNX_LIGHT_SIMD": level, "PYTHONPATH": path}
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every instruction set makes of binary16 and of integers, against exact arithmetic.
+// What every instruction set makes of 16-bit floats and of integers, against exact arithmetic.
 #include "simd_check.h"
 
 namespace {
@@ -47,6 +47,38 @@ void TestHalf(const SimdTable& level) {
       const double rounded = std::nearbyint(x[i] / place) * place;
       const float want = static_cast<float>(std::abs(rounded) > 65504 ? std::copysign(kInf, rounded) : rounded);
       CHECK(wide[back[i]] == want && std::signbit(wide[back[i]]) == std::signbit(x[i]));
+    }
+  }
+}
+
+void TestBfloats(const SimdTable& level) {
+  std::vector<std::uint16_t> all(65536), back(65536);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
+  std::vector<float> wide(65537);
+  for (const std::size_t cut : {0, 1, 3, 7, 13}) {
+    const std::size_t n = all.size() - cut;
+    wide[n] = 0.75f;
+    level.from_bfloat(all.data(), wide.data(), n);
+    CHECK(wide[n] == 0.75f);
+    for (std::size_t i = 0; i < n; ++i) CHECK(std::bit_cast<std::uint32_t>(wide[i]) == i << 16);
+  }
+  level.from_bfloat(all.data(), wide.data(), all.size());
+  // Every number that lies between two of them, and those next to it. A NaN stays one, whatever its bits.
+  for (const std::uint32_t lower : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
+    std::vector<float> x(65536);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) << 16 | lower);
+    for (const std::size_t cut : {0, 1, 3, 7, 13}) {
+      const std::size_t n = x.size() - cut;
+      back.assign(x.size() + 1, 0x1234);
+      level.to_bfloat(x.data(), back.data(), n);
+      CHECK(back[n] == 0x1234);
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool is_up = lower > 0x8000 || (lower == 0x8000 && (i & 1) != 0);
+        if (std::isnan(x[i]))
+          CHECK(std::isnan(wide[back[i]]) && std::signbit(wide[back[i]]) == std::signbit(x[i]));
+        else
+          CHECK(back[i] == i + (is_up ? 1 : 0));
+      }
     }
   }
 }
@@ -150,6 +182,7 @@ void TestIntegerProducts(const SimdTable& level) {
 
 int main() {
   OnEveryLevel(TestHalf);
+  OnEveryLevel(TestBfloats);
   OnEveryLevel(TestQuantized);
   OnEveryLevel(TestIntegerProducts);
   return 0;

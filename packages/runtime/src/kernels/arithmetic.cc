@@ -63,8 +63,7 @@ void Register(KernelRegistry& registry, const char* op_type) {
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) {
     return WithType(NumberTypes{}, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       using T = typename decltype(tag)::type;
-      return std::make_unique<BinaryKernel>(
-          info, LoopsFor<Op, T, T, T>(std::is_same_v<Op, DivOp> || kIsSmallFloat<T> ? 3 : 0.5));
+      return std::make_unique<BinaryKernel>(info, LoopsFor<Op, T, T, T>(std::is_same_v<Op, DivOp> ? 3 : 0.5));
     });
   });
 }

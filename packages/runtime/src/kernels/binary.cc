@@ -3,8 +3,58 @@
 
 #include "conversions/shape.h"
 #include "kernels/broadcast.h"
+#include "kernels/small_floats.h"
 
 namespace light {
+
+void RunBlocks(BinaryLoops::Fn loop, const BlockOperand* operands, const void* a, const void* b, void* y, int64_t n) {
+  float blocks[3][kFloatBlock];
+  SmallFloatFns fns[3];
+  for (int k = 0; k < 3; ++k) fns[k] = SmallFloatFnsOf(operands[k].small);
+  const void* inputs[] = {a, b};
+  for (int64_t i = 0; i < n; i += kFloatBlock) {
+    const auto length = static_cast<std::size_t>(std::min(kFloatBlock, n - i));
+    const void* from[2];
+    for (int k = 0; k < 2; ++k) {
+      const BlockOperand& operand = operands[k];
+      from[k] =
+          static_cast<const char*>(inputs[k]) + (operand.advances ? static_cast<std::size_t>(i) * operand.size : 0);
+      if (fns[k].widen == nullptr) continue;
+      if (operand.advances || i == 0)
+        fns[k].widen(static_cast<const uint16_t*>(from[k]), blocks[k], operand.advances ? length : 1);
+      from[k] = blocks[k];
+    }
+    char* to = static_cast<char*>(y) + static_cast<std::size_t>(i) * operands[2].size;
+    loop(from[0], from[1], fns[2].narrow ? static_cast<void*>(blocks[2]) : to, static_cast<int64_t>(length));
+    if (fns[2].narrow) fns[2].narrow(blocks[2], reinterpret_cast<uint16_t*>(to), length);
+  }
+}
+
+namespace {
+
+constexpr int64_t kShortRun = 64;
+
+/// Runs of 16-bit elements that are too short for a call each: they are laid out in blocks, and `loops.both` does
+/// these. `y` may be the very address of an input.
+void RunShort(const BinaryLoops& loops, const BroadcastPlan& plan, int64_t begin, int64_t end, const uint16_t* a,
+              const uint16_t* b, char* y) {
+  uint16_t blocks[2][kFloatBlock];
+  const uint16_t* inputs[] = {a, b};
+  for (int64_t first = begin; first < end; first += kFloatBlock) {
+    const int64_t last = std::min(end, first + kFloatBlock);
+    ForEachRun(plan, first, last, [&](int64_t position, int64_t length, const auto& offsets) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        uint16_t* to = blocks[k] + (position - first);
+        const uint16_t* from = inputs[k] + offsets[k];
+        const int64_t step = plan.advances(k) ? 1 : 0;
+        for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
+      }
+    });
+    loops.both(blocks[0], blocks[1], y + static_cast<std::size_t>(first) * loops.y_size, last - first);
+  }
+}
+
+}  // namespace
 
 BinaryKernel::BinaryKernel(const KernelInfo& info, const BinaryLoops& loops, BinaryAlignment alignment)
     : loops_(loops),
@@ -71,7 +121,11 @@ void BinaryKernel::Run(RuntimeContext& context) {
   const BinaryLoops::Fn loop = !plan.advances(0)  ? loops.scalar_left
                                : plan.advances(1) ? loops.both
                                                   : loops.scalar_right;
-  context.ParallelFor(plan.total, loops.cost, [&](int64_t begin, int64_t end) {
+  const bool is_short = loops.is_blocked && plan.extents[plan.extents.rank() - 1] < kShortRun;
+  context.ParallelFor(plan.total, is_short ? 4 : loops.cost, [&](int64_t begin, int64_t end) {
+    if (is_short)
+      return RunShort(loops, plan, begin, end, reinterpret_cast<const uint16_t*>(left),
+                      reinterpret_cast<const uint16_t*>(right), out);
     ForEachRun(plan, begin, end, [&](int64_t position, int64_t length, const auto& offsets) {
       loop(left + static_cast<std::size_t>(offsets[0]) * loops.a_size,
            right + static_cast<std::size_t>(offsets[1]) * loops.b_size,

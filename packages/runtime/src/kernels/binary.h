@@ -21,44 +21,33 @@ struct BinaryLoops {
   std::size_t a_size;
   std::size_t b_size;
   std::size_t y_size;
-  double cost;  ///< nanoseconds per element
+  double cost;              ///< nanoseconds per element
+  bool is_blocked = false;  ///< a and b are 16-bit floats, which a call for a few of them is dear for
 };
 
-/// The loops of Op::Apply(A, B) -> R, computed in float for 16-bit floats.
+/// The loops of Op::Apply(A, B) -> R.
 template <class Op, class A, class B, class R>
 struct GenericLoops {
-  static R One(const A& a, const B& b) { return R(Op::Apply(Widen(a), Widen(b))); }
   static void Both(const void* a, const void* b, void* y, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
-      static_cast<R*>(y)[i] = One(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i]);
+      static_cast<R*>(y)[i] = R(Op::Apply(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i]));
   }
   static void ScalarRight(const void* a, const void* b, void* y, int64_t n) {
     const B& scalar = *static_cast<const B*>(b);
     if constexpr (std::is_arithmetic_v<B>) {
       const B copy = scalar;  // y may be b
-      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = One(static_cast<const A*>(a)[i], copy);
+      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = R(Op::Apply(static_cast<const A*>(a)[i], copy));
     } else {
-      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = One(static_cast<const A*>(a)[i], scalar);
+      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = R(Op::Apply(static_cast<const A*>(a)[i], scalar));
     }
   }
   static void ScalarLeft(const void* a, const void* b, void* y, int64_t n) {
     const A& scalar = *static_cast<const A*>(a);
     if constexpr (std::is_arithmetic_v<A>) {
       const A copy = scalar;
-      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = One(copy, static_cast<const B*>(b)[i]);
+      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = R(Op::Apply(copy, static_cast<const B*>(b)[i]));
     } else {
-      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = One(scalar, static_cast<const B*>(b)[i]);
-    }
-  }
-  static BinaryLoops Get(double cost) { return {Both, ScalarRight, ScalarLeft, sizeof(A), sizeof(B), sizeof(R), cost}; }
-
- private:
-  template <class T>
-  static decltype(auto) Widen(const T& value) {
-    if constexpr (kIsSmallFloat<T>) {
-      return static_cast<float>(value);
-    } else {
-      return (value);
+      for (int64_t i = 0; i < n; ++i) static_cast<R*>(y)[i] = R(Op::Apply(scalar, static_cast<const B*>(b)[i]));
     }
   }
 };
@@ -69,23 +58,62 @@ void SimdLoop(const void* a, const void* b, void* y, int64_t n) {
                       static_cast<float*>(y), static_cast<std::size_t>(n));
 }
 
+/// What a loop over blocks reads or writes: 16-bit floats of the type given, or elements that its loop takes as they
+/// are.
+struct BlockOperand {
+  ElementType small = ElementType::kUndefined;  ///< kFloat16, kBfloat16 or none of them
+  std::size_t size;
+  bool advances = true;
+};
+
+template <class T>
+constexpr BlockOperand BlockOperandOf(bool advances = true) {
+  return {kIsSmallFloat<T> ? kElementOf<T> : ElementType::kUndefined, sizeof(T), advances};
+}
+
+/// Runs `loop`, which has floats where the operands are 16-bit floats, over blocks of `n` elements. Kept out of the
+/// templates, as it is the same code for all of them.
+void RunBlocks(BinaryLoops::Fn loop, const BlockOperand* operands, const void* a, const void* b, void* y, int64_t n);
+
+/// A loop of 16-bit floats by one of floats.
+template <BinaryLoops::Fn kLoop, class A, class B, class R, bool kAdvancesA, bool kAdvancesB>
+void BlockLoop(const void* a, const void* b, void* y, int64_t n) {
+  static constexpr BlockOperand kOperands[] = {BlockOperandOf<A>(kAdvancesA), BlockOperandOf<B>(kAdvancesB),
+                                               BlockOperandOf<R>()};
+  RunBlocks(kLoop, kOperands, a, b, y, n);
+}
+
 /// The loops of Op::Apply(A, B) -> R. For floats those of the vector library that the Op names: kBoth, kScalarRight,
-/// and kScalarLeft unless it commutes (kCommutes). `cost` is that of the others, in nanoseconds per element.
+/// and kScalarLeft unless it commutes (kCommutes). `cost` is that of the others, in nanoseconds per element. 16-bit
+/// floats go through the loops of floats, and what those return is rounded once.
 template <class Op, class A, class B, class R>
-BinaryLoops LoopsFor(double cost) {
-  BinaryLoops loops = GenericLoops<Op, A, B, R>::Get(cost);
-  if constexpr (requires { Op::kBoth; } && std::is_same_v<A, float> && std::is_same_v<B, float> &&
-                std::is_same_v<R, float>) {
-    loops.cost = 0.4;
-    loops.both = SimdLoop<Op::kBoth>;
-    loops.scalar_right = SimdLoop<Op::kScalarRight>;
-    if constexpr (requires { Op::kScalarLeft; }) {
-      loops.scalar_left = SimdLoop<Op::kScalarLeft>;
-    } else if constexpr (requires { Op::kCommutes; }) {
-      loops.scalar_left = SimdLoop<Op::kScalarRight, true>;
+constexpr BinaryLoops LoopsFor(double cost) {
+  if constexpr (kIsSmallFloat<A> || kIsSmallFloat<B> || kIsSmallFloat<R>) {
+    constexpr BinaryLoops kFloats = LoopsFor<Op, ComputeType<A>, ComputeType<B>, ComputeType<R>>(0);
+    return {BlockLoop<kFloats.both, A, B, R, true, true>,
+            BlockLoop<kFloats.scalar_right, A, B, R, true, false>,
+            BlockLoop<kFloats.scalar_left, A, B, R, false, true>,
+            sizeof(A),
+            sizeof(B),
+            sizeof(R),
+            kFloats.cost > 0 ? kFloats.cost : cost,
+            sizeof(A) == 2 && sizeof(B) == 2};
+  } else {
+    using Loops = GenericLoops<Op, A, B, R>;
+    BinaryLoops loops = {Loops::Both, Loops::ScalarRight, Loops::ScalarLeft, sizeof(A), sizeof(B), sizeof(R), cost};
+    if constexpr (requires { Op::kBoth; } && std::is_same_v<A, float> && std::is_same_v<B, float> &&
+                  std::is_same_v<R, float>) {
+      loops.cost = 0.4;
+      loops.both = SimdLoop<Op::kBoth>;
+      loops.scalar_right = SimdLoop<Op::kScalarRight>;
+      if constexpr (requires { Op::kScalarLeft; }) {
+        loops.scalar_left = SimdLoop<Op::kScalarLeft>;
+      } else if constexpr (requires { Op::kCommutes; }) {
+        loops.scalar_left = SimdLoop<Op::kScalarRight, true>;
+      }
     }
+    return loops;
   }
-  return loops;
 }
 
 /// How the extents of the second input meet those of the first.
@@ -130,8 +158,7 @@ std::unique_ptr<KernelBase> MakeBinaryKernel(const KernelInfo& info, Types types
                                              BinaryAlignment alignment = BinaryAlignment::kMutual) {
   return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
     using T = typename decltype(tag)::type;
-    const BinaryLoops loops = LoopsFor<Op, T, T, T>(kIsSmallFloat<T> ? cost + 2 : cost);
-    return std::make_unique<BinaryKernel>(info, loops, alignment);
+    return std::make_unique<BinaryKernel>(info, LoopsFor<Op, T, T, T>(cost), alignment);
   });
 }
 

@@ -39,11 +39,19 @@ class Clip final : public std::conditional_t<std::is_same_v<T, float>, Elementwi
     const C high = from_inputs_ ? Bound(context, 2, "max", high_) : high_;
     const T* x = input.Data<T>();
     T* y = context.Output(0, input.dims()).template Data<T>();
-    context.ParallelFor(input.element_count(), kIsSmallFloat<T> ? 2 : 0.4, [&](int64_t begin, int64_t end) {
+    context.ParallelFor(input.element_count(), 0.4, [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<T, float>) {
         Map(x + begin, low, high, y + begin, end - begin);
+      } else if constexpr (kIsSmallFloat<T>) {
+        float block[kFloatBlock];
+        for (int64_t i = begin; i < end; i += kFloatBlock) {
+          const int64_t n = std::min(kFloatBlock, end - i);
+          WidenElements(x + i, n, block);
+          Map(block, low, high, block, n);
+          NarrowElements(block, n, y + i);
+        }
       } else {
-        for (int64_t i = begin; i < end; ++i) y[i] = T(Smaller(Larger(static_cast<C>(x[i]), low), high));
+        for (int64_t i = begin; i < end; ++i) y[i] = Smaller(Larger(x[i], low), high);
       }
     });
   }
@@ -62,8 +70,8 @@ class Clip final : public std::conditional_t<std::is_same_v<T, float>, Elementwi
   using C = ComputeType<T>;
 
   static void Map(const float* x, float low, float high, float* y, int64_t count) {
-    for (int64_t i = 0; i < count; i += kUnaryBlock) {
-      const auto n = static_cast<std::size_t>(std::min(kUnaryBlock, count - i));
+    for (int64_t i = 0; i < count; i += kFloatBlock) {
+      const auto n = static_cast<std::size_t>(std::min(kFloatBlock, count - i));
       Simd().max_scalar(x + i, &low, y + i, n);
       Simd().min_scalar(y + i, &high, y + i, n);
     }

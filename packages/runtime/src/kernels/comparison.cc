@@ -46,7 +46,7 @@ void Register(KernelRegistry& registry, const char* op_type, int since, int unti
                                                                                             const KernelInfo& info) {
     return WithType(types, info.InputElement(0), [&](auto tag) -> std::unique_ptr<KernelBase> {
       using T = typename decltype(tag)::type;
-      return std::make_unique<BinaryKernel>(info, GenericLoops<Op, T, T, bool>::Get(std::is_arithmetic_v<T> ? 0.5 : 5));
+      return std::make_unique<BinaryKernel>(info, LoopsFor<Op, T, T, bool>(std::is_same_v<T, std::string> ? 5 : 0.5));
     });
   });
 }

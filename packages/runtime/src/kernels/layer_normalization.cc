@@ -10,6 +10,8 @@
 #include "kernels/moments.h"
 #include "kernels/scratch.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
+#include "kernels/thread_scratch.h"
 
 namespace light {
 namespace {
@@ -54,7 +56,13 @@ Parameter<C> ReadParameter(RuntimeContext& context, std::size_t i, const char* n
   auto* copy = Scratch<C>(context, plan.total);
   ForEachRun(plan, 0, plan.total, [&](int64_t position, int64_t length, const auto& offsets) {
     const T* from = tensor.Data<T>() + offsets[1];
-    for (int64_t k = 0; k < length; ++k) copy[position + k] = static_cast<C>(from[plan.advances(1) ? k : 0]);
+    if (!plan.advances(1)) {
+      std::fill_n(copy + position, length, static_cast<C>(*from));
+    } else if constexpr (kIsSmallFloat<T>) {
+      WidenElements(from, length, copy + position);
+    } else {
+      std::copy_n(from, length, copy + position);
+    }
   });
   return {copy, per_row ? rows.length : 0};
 }
@@ -99,23 +107,48 @@ class LayerNormalization final : public KernelBase {
     });
   }
 
+  // As floats, as many rows at once as the nearest cache holds.
   template <class T>
-  void Normalize(RuntimeContext& context, const T* x, const Parameter<ComputeType<T>>& scale,
-                 const Parameter<ComputeType<T>>& bias, T* y, ComputeType<T>* means, ComputeType<T>* deviations,
-                 const Rows& rows) const {
-    using C = ComputeType<T>;
+    requires kIsSmallFloat<T>
+  void Normalize(RuntimeContext& context, const T* x, const Parameter<float>& scale, const Parameter<float>& bias, T* y,
+                 float* means, float* deviations, const Rows& rows) const {
+    NormalizeSmallFloats(context, SmallFloatFnsOf(kElementOf<T>), reinterpret_cast<const uint16_t*>(x), scale, bias,
+                         reinterpret_cast<uint16_t*>(y), means, deviations, rows);
+  }
+
+  void NormalizeSmallFloats(RuntimeContext& context, SmallFloatFns fns, const uint16_t* x,
+                            const Parameter<float>& scale, const Parameter<float>& bias, uint16_t* y, float* means,
+                            float* deviations, const Rows& rows) const {
+    const int64_t n = rows.length;
+    const int64_t fitting = std::min(rows.count, 2 * kFloatBlock / std::max<int64_t>(n, 1));
+    const int64_t block = scale.pitch || bias.pitch ? 1 : std::max<int64_t>(fitting, 1);
+    ThreadScratch scratch(context, static_cast<std::size_t>(block * n));
+    context.ParallelFor(rows.count, 0.8 * static_cast<double>(n) + 10, [&](int64_t begin, int64_t end) {
+      const ThreadScratch::Lease lease(scratch);
+      float* floats = lease.data();
+      for (int64_t i = begin; i < end; i += block) {
+        const auto some = static_cast<std::size_t>(std::min(block, end - i)), length = static_cast<std::size_t>(n);
+        fns.widen(x + i * n, floats, some * length);
+        Simd().layer_norm(floats, scale.row(i), bias.row(i), epsilon_, floats, means + i, deviations + i, some, length);
+        fns.narrow(floats, y + i * n, some * length);
+      }
+    });
+  }
+
+  void Normalize(RuntimeContext& context, const double* x, const Parameter<double>& scale,
+                 const Parameter<double>& bias, double* y, double* means, double* deviations, const Rows& rows) const {
     const int64_t n = rows.length;
     context.ParallelFor(rows.count, 4 * static_cast<double>(n) + 10, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
-        const T* in = x + row * n;
-        const C *factors = scale.row(row), *offsets = bias.row(row);
-        const auto mean = static_cast<C>(Sum(in, n) / static_cast<double>(n));
-        const auto variance = static_cast<C>(SumOfSquares(in, n, static_cast<double>(mean)) / static_cast<double>(n));
-        const C factor = 1 / std::sqrt(variance + static_cast<C>(epsilon_));
+        const double* in = x + row * n;
+        const double *factors = scale.row(row), *offsets = bias.row(row);
+        const double mean = Sum(in, n) / static_cast<double>(n);
+        const double variance = SumOfSquares(in, n, mean) / static_cast<double>(n);
+        const double factor = 1 / std::sqrt(variance + static_cast<double>(epsilon_));
         for (int64_t i = 0; i < n; ++i) {
-          C value = (static_cast<C>(in[i]) - mean) * factor * factors[i];
+          double value = (in[i] - mean) * factor * factors[i];
           if (offsets) value += offsets[i];
-          y[row * n + i] = T(value);
+          y[row * n + i] = value;
         }
         means[row] = mean;
         deviations[row] = factor;
@@ -144,13 +177,58 @@ class RmsNormalization final : public KernelBase {
         using V = typename decltype(scale_tag)::type;
         using C = ComputeType<V>;
         const auto factors = ReadParameter<V, C>(context, 1, "scale", x, rows);
-        Normalize<T, V>(context, x.Data<T>(), factors, y.Data<V>(), rows);
+        if constexpr (std::is_same_v<ComputeType<T>, float> && std::is_same_v<C, float>)
+          NormalizeFloats(context, x, factors, y, rows);
+        else
+          Normalize<T, V>(context, x.Data<T>(), factors, y.Data<V>(), rows);
       });
     });
   }
 
  private:
   // The normalized elements are rounded to the type of X before they are scaled, as ONNX has it.
+  void NormalizeFloats(RuntimeContext& context, const Tensor& x, const Parameter<float>& scale, Tensor& y,
+                       const Rows& rows) const {
+    const simd::SimdTable& simd = Simd();
+    const SmallFloatFns from = SmallFloatFnsOf(x.type()), to = SmallFloatFnsOf(y.type());
+    const auto n = static_cast<std::size_t>(rows.length);
+    // Squares of float16 do not leave float, nor do their sums; those of the others are added in double.
+    const bool in_float = x.type() == ElementType::kFloat16;
+    ThreadScratch scratch(context, from.widen || to.narrow ? 2 * n : 0);
+    context.ParallelFor(rows.count, 1.0 * static_cast<double>(n) + 10, [&](int64_t begin, int64_t end) {
+      const ThreadScratch::Lease lease(scratch);
+      float* floats = lease.data();
+      float* squares = floats + n;
+      auto* rounded = reinterpret_cast<uint16_t*>(squares);
+      for (int64_t row = begin; row < end; ++row) {
+        const std::size_t at = static_cast<std::size_t>(row) * n;
+        const float* in = floats;
+        if (from.widen)
+          from.widen(static_cast<const uint16_t*>(x.data()) + at, floats, n);
+        else
+          in = static_cast<const float*>(x.data()) + at;
+        float* out = to.narrow ? floats : static_cast<float*>(y.data()) + at;
+        double sum;
+        if (in_float) {
+          simd.mul(in, in, squares, n);
+          sum = static_cast<double>(simd.reduce_sum(squares, n));
+        } else {
+          sum = simd.sum_of_squares(in, 0, n);
+        }
+        const double mean_square = sum / static_cast<double>(n);
+        const auto inverse = static_cast<float>(1 / std::sqrt(mean_square + epsilon_));
+        simd.mul_scalar(in, &inverse, out, n);
+        if (from.narrow) {
+          from.narrow(out, rounded, n);
+          from.widen(rounded, out, n);
+        }
+        simd.mul(out, scale.row(row), out, n);
+        if (to.narrow) to.narrow(out, static_cast<uint16_t*>(y.data()) + at, n);
+      }
+    });
+  }
+
+  // One of both is float64.
   template <class T, class V>
   void Normalize(RuntimeContext& context, const T* x, const Parameter<ComputeType<V>>& scale, V* y,
                  const Rows& rows) const {

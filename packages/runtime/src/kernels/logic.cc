@@ -38,7 +38,7 @@ void Register(KernelRegistry& registry, const char* op_type) {
   KernelRegistration registration = Registration(op_type, 1, 7, {{"T", SetOf(Bool{})}});
   registration.may_inplace = {{0, 0}, {1, 0}};
   registry.RegisterKernelFn(registration, [](const KernelInfo& info) -> std::unique_ptr<KernelBase> {
-    return std::make_unique<BinaryKernel>(info, GenericLoops<Op, bool, bool, bool>::Get(0.2));
+    return std::make_unique<BinaryKernel>(info, LoopsFor<Op, bool, bool, bool>(0.2));
   });
 }
 

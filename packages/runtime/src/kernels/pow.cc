@@ -8,9 +8,6 @@
 namespace light {
 namespace {
 
-template <class T>
-using Wide = std::conditional_t<kIsSmallFloat<T>, float, T>;
-
 // Integer base and exponent: exact, wrapping. A negative exponent gives what is left of the fraction.
 template <class T>
 T IntegerPower(T base, int64_t exponent) {
@@ -88,8 +85,11 @@ void RegisterPow(KernelRegistry& registry) {
       return WithType(NumberTypes{}, info.InputElement(1), [&](auto exponent) -> std::unique_ptr<KernelBase> {
         using A = typename decltype(base)::type;
         using B = typename decltype(exponent)::type;
-        BinaryLoops loops = GenericLoops<PowOp, A, B, A>::Get(15);
-        if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>) loops.scalar_right = ScalarPowers;
+        BinaryLoops loops = LoopsFor<PowOp, A, B, A>(15);
+        if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>)
+          loops.scalar_right = ScalarPowers;
+        else if constexpr (std::is_same_v<ComputeType<A>, float> && std::is_same_v<ComputeType<B>, float>)
+          loops.scalar_right = BlockLoop<ScalarPowers, A, B, A, true, false>;
         return std::make_unique<BinaryKernel>(info, loops);
       });
     });

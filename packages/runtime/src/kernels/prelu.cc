@@ -11,7 +11,8 @@ struct PReluOp {
   static constexpr auto kScalarRight = &simd::SimdTable::prelu_scalar;
   template <class T>
   static T Apply(T x, T slope) {
-    return x < T{0} ? WrappingMultiply(x, slope) : x;
+    const T factors[] = {1, slope};
+    return WrappingMultiply(x, factors[x < T{0}]);  // a branch would be mispredicted half of the time
   }
 };
 

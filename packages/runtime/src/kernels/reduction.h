@@ -8,6 +8,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
 
 namespace light {
 
@@ -56,7 +57,7 @@ constexpr T NearestOf(uint64_t x) {
 // A reduction is an Op of templates over the element type T: Acc<T> is what it accumulates in, Initial<T>() the value
 // of no elements, Map<T>(x) that of one, Combine(a, b) joins two, and Finish<T>(value, count) makes the result. For
 // float, kRow (of a row) and kLine (of two lines, element by element) name functions of the vector library that do the
-// same; Row(x, n) is another way to do a row of floats.
+// same; Row(x, n) is another way to do a row of floats. 16-bit floats are done as floats, block by block.
 
 template <class Op, class T>
 typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
@@ -64,6 +65,15 @@ typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
     return (Simd().*Op::kRow)(x, static_cast<std::size_t>(n));
   } else if constexpr (std::is_same_v<T, float> && requires { Op::Row(x, n); }) {
     return Op::Row(x, n);
+  } else if constexpr (kIsSmallFloat<T>) {
+    float block[kFloatBlock];
+    auto acc = Op::template Initial<T>();
+    for (int64_t i = 0; i < n; i += kFloatBlock) {
+      const int64_t length = std::min(kFloatBlock, n - i);
+      WidenElements(x + i, length, block);
+      acc = Op::Combine(ReduceRow<Op, float>(block, length), acc);
+    }
+    return acc;
   } else {
     using Acc = typename Op::template Acc<T>;
     Acc acc = Op::template Initial<T>();
@@ -74,11 +84,10 @@ typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
       Acc chains[kChains];
       for (Acc& chain : chains) chain = acc;
       for (; first + kChains <= n; first += kChains)
-        for (int64_t j = 0; j < kChains; ++j)
-          chains[j] = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[first + j])), chains[j]);
+        for (int64_t j = 0; j < kChains; ++j) chains[j] = Op::Combine(Op::template Map<T>(x[first + j]), chains[j]);
       for (const Acc& chain : chains) acc = Op::Combine(chain, acc);
     }
-    for (int64_t i = first; i < n; ++i) acc = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(x[i])), acc);
+    for (int64_t i = first; i < n; ++i) acc = Op::Combine(Op::template Map<T>(x[i]), acc);
     return acc;
   }
 }
@@ -92,6 +101,27 @@ void ReduceLines(RuntimeContext& context, const ReducePlan& plan, int64_t count,
         (Simd().*Op::kRows)(from + begin * plan.line, static_cast<std::size_t>(end - begin),
                             static_cast<std::size_t>(plan.line), to + begin);
         for (int64_t o = begin; o < end; ++o) to[o] = Op::template Finish<T>(to[o], count);
+      });
+      return;
+    }
+  }
+  if constexpr (kIsSmallFloat<T>) {
+    if (plan.has_rows() && plan.line < kFloatBlock) {
+      const int64_t rows = kFloatBlock / plan.line;  // at once: most are too short for a call
+      context.ParallelFor(plan.kept_count, cost, [&](int64_t begin, int64_t end) {
+        float block[kFloatBlock];
+        [[maybe_unused]] float results[kFloatBlock];
+        for (int64_t o = begin; o < end; o += rows) {
+          const int64_t some = std::min(rows, end - o);
+          WidenElements(from + o * plan.line, some * plan.line, block);
+          if constexpr (requires { Op::kRows; }) {
+            (Simd().*Op::kRows)(block, static_cast<std::size_t>(some), static_cast<std::size_t>(plan.line), results);
+            for (int64_t r = 0; r < some; ++r) to[o + r] = Op::template Finish<T>(results[r], count);
+          } else {
+            for (int64_t r = 0; r < some; ++r)
+              to[o + r] = Op::template Finish<T>(ReduceRow<Op, float>(block + r * plan.line, plan.line), count);
+          }
+        }
       });
       return;
     }
@@ -110,23 +140,31 @@ void ReduceLines(RuntimeContext& context, const ReducePlan& plan, int64_t count,
 template <class Op, class T>
 void ReduceAcrossLines(RuntimeContext& context, const ReducePlan& plan, int64_t count, const T* from, T* to) {
   using Acc = typename Op::template Acc<T>;
-  constexpr int64_t kBlock = 512;
+  using C = ComputeType<T>;
+  constexpr int64_t kBlock = kFloatBlock;
   const int64_t blocks = (plan.line + kBlock - 1) / kBlock;
   const double cost = 0.3 * static_cast<double>(std::min(kBlock, plan.line) * plan.reduced_count) + 5;
   context.ParallelFor(plan.kept_count * blocks, cost, [&](int64_t begin, int64_t end) {
     Acc acc[kBlock];
+    [[maybe_unused]] float block[kIsSmallFloat<T> ? kBlock : 1];
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t o = unit / blocks, first = unit % blocks * kBlock;
       const int64_t n = std::min(kBlock, plan.line - first);
       const T* x = from + ReduceOffset(plan.kept, plan.kept_strides, o) + first;
       for (int64_t i = 0; i < n; ++i) acc[i] = Op::template Initial<T>();
       for (int64_t r = 0; r < plan.reduced_count; ++r) {
-        const T* line = x + ReduceOffset(plan.reduced, plan.reduced_strides, r);
-        if constexpr (std::is_same_v<T, float> && requires { Op::kLine; }) {
+        const T* from_line = x + ReduceOffset(plan.reduced, plan.reduced_strides, r);
+        const C* line;
+        if constexpr (kIsSmallFloat<T>) {
+          WidenElements(from_line, n, block);
+          line = block;
+        } else {
+          line = from_line;
+        }
+        if constexpr (std::is_same_v<C, float> && requires { Op::kLine; }) {
           (Simd().*Op::kLine)(line, acc, acc, static_cast<std::size_t>(n));
         } else {
-          for (int64_t i = 0; i < n; ++i)
-            acc[i] = Op::Combine(Op::template Map<T>(static_cast<ComputeType<T>>(line[i])), acc[i]);
+          for (int64_t i = 0; i < n; ++i) acc[i] = Op::Combine(Op::template Map<T>(line[i]), acc[i]);
         }
       }
       T* out = to + o * plan.line + first;

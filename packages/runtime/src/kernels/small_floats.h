@@ -8,21 +8,35 @@
 
 namespace light {
 
-/// 16-bit floats as floats.
-inline void WidenElements(const Float16* x, int64_t n, float* y) {
-  static_assert(sizeof(Float16) == sizeof(uint16_t));
-  Simd().from_half(reinterpret_cast<const uint16_t*>(x), y, static_cast<std::size_t>(n));
+/// Floats that stay in the nearest cache while several functions go over them.
+inline constexpr int64_t kFloatBlock = 512;
+
+/// How elements of one 16-bit type become floats and come back, so that code of no type can do it.
+struct SmallFloatFns {
+  void (*widen)(const uint16_t* x, float* y, std::size_t n) = nullptr;
+  void (*narrow)(const float* x, uint16_t* y, std::size_t n) = nullptr;
+};
+
+/// Of other elements, which stay as they are, there are none.
+inline SmallFloatFns SmallFloatFnsOf(ElementType type) {
+  const simd::SimdTable& simd = Simd();
+  if (type == ElementType::kFloat16) return {simd.from_half, simd.to_half};
+  if (type == ElementType::kBfloat16) return {simd.from_bfloat, simd.to_bfloat};
+  return {};
 }
-inline void WidenElements(const Bfloat16* x, int64_t n, float* y) {
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]);
+
+/// 16-bit floats as floats.
+template <class T>
+void WidenElements(const T* x, int64_t n, float* y) {
+  static_assert(kIsSmallFloat<T> && sizeof(T) == sizeof(uint16_t));
+  SmallFloatFnsOf(kElementOf<T>).widen(reinterpret_cast<const uint16_t*>(x), y, static_cast<std::size_t>(n));
 }
 
 /// Floats rounded to 16-bit ones.
-inline void NarrowElements(const float* x, int64_t n, Float16* y) {
-  Simd().to_half(x, reinterpret_cast<uint16_t*>(y), static_cast<std::size_t>(n));
-}
-inline void NarrowElements(const float* x, int64_t n, Bfloat16* y) {
-  for (int64_t i = 0; i < n; ++i) y[i] = Bfloat16(x[i]);
+template <class T>
+void NarrowElements(const float* x, int64_t n, T* y) {
+  static_assert(kIsSmallFloat<T> && sizeof(T) == sizeof(uint16_t));
+  SmallFloatFnsOf(kElementOf<T>).narrow(x, reinterpret_cast<uint16_t*>(y), static_cast<std::size_t>(n));
 }
 
 }  // namespace light

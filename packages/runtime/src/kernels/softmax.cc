@@ -7,6 +7,8 @@
 #include "kernels/element.h"
 #include "kernels/families.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
+#include "kernels/thread_scratch.h"
 
 namespace light {
 namespace {
@@ -19,80 +21,137 @@ struct Layout {
 };
 
 /// One line along the axis at a time, by steps of `inner`.
-template <bool kLog, class T>
-void Strided(RuntimeContext& context, const Layout& l, const T* x, T* y) {
-  using C = ComputeType<T>;
+template <bool kLog>
+void Strided(RuntimeContext& context, const Layout& l, const double* x, double* y) {
   context.ParallelFor(l.outer * l.inner, 20 * static_cast<double>(l.n), [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t base = unit / l.inner * l.n * l.inner + unit % l.inner;
-      C largest = -std::numeric_limits<C>::infinity(), sum = 0;
-      for (int64_t i = 0; i < l.n; ++i) largest = std::max(largest, static_cast<C>(x[base + i * l.inner]));
-      for (int64_t i = 0; i < l.n; ++i) sum += std::exp(static_cast<C>(x[base + i * l.inner]) - largest);
-      const C log_sum = std::log(sum);
+      double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (int64_t i = 0; i < l.n; ++i) largest = std::max(largest, x[base + i * l.inner]);
+      for (int64_t i = 0; i < l.n; ++i) {
+        const double power = std::exp(x[base + i * l.inner] - largest);
+        if constexpr (!kLog) y[base + i * l.inner] = power;
+        sum += power;
+      }
+      const double log_sum = std::log(sum);
       for (int64_t i = 0; i < l.n; ++i) {
         const int64_t at = base + i * l.inner;
-        const C shifted = static_cast<C>(x[at]) - largest;
-        y[at] = T(kLog ? shifted - log_sum : std::exp(shifted) / sum);
+        y[at] = kLog ? x[at] - largest - log_sum : y[at] / sum;
       }
     }
   });
 }
 
+/// Rows of `n` floats one behind the other. `y` may be `x` unless kLog.
 template <bool kLog>
-void Rows(RuntimeContext& context, const Layout& l, const float* x, float* y) {
+void Rows(const float* x, float* y, std::size_t rows, std::size_t n) {
   const simd::SimdTable& simd = Simd();
-  context.ParallelFor(l.outer, 0.6 * static_cast<double>(l.n) + 10, [&](int64_t begin, int64_t end) {
-    const auto n = static_cast<std::size_t>(l.n);
-    if constexpr (!kLog) {
-      simd.softmax(x + begin * l.n, y + begin * l.n, static_cast<std::size_t>(end - begin), n);
+  if constexpr (!kLog) {
+    simd.softmax(x, y, rows, n);
+  } else {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const float* in = x + row * n;
+      float* out = y + row * n;
+      const float largest = simd.reduce_max(in, n);
+      simd.sub_scalar(in, &largest, out, n);
+      simd.exp(out, out, n);
+      const float log_sum = std::log(simd.reduce_sum(out, n));
+      simd.sub_scalar(in, &largest, out, n);
+      simd.sub_scalar(out, &log_sum, out, n);
+    }
+  }
+}
+
+constexpr int64_t kLineBlock = 256;
+
+/// `n` lines, `pitch` apart, of at most kLineBlock floats; each of their columns is normalised. `y` may be `x` unless
+/// kLog.
+template <bool kLog>
+void Lines(const float* x, float* y, int64_t n, int64_t pitch, std::size_t width) {
+  const simd::SimdTable& simd = Simd();
+  float largest[kLineBlock], sum[kLineBlock];
+  std::fill_n(largest, width, -std::numeric_limits<float>::infinity());
+  std::fill_n(sum, width, 0.f);
+  for (int64_t i = 0; i < n; ++i) simd.max(x + i * pitch, largest, largest, width);
+  for (int64_t i = 0; i < n; ++i) {
+    float* line = y + i * pitch;
+    simd.sub(x + i * pitch, largest, line, width);
+    simd.exp(line, line, width);
+    simd.add(line, sum, sum, width);
+  }
+  if constexpr (kLog) simd.log(sum, sum, width);
+  for (int64_t i = 0; i < n; ++i) {
+    float* line = y + i * pitch;
+    if constexpr (kLog) {
+      simd.sub(x + i * pitch, largest, line, width);
+      simd.sub(line, sum, line, width);
     } else {
-      for (int64_t row = begin; row < end; ++row) {
-        const float* in = x + row * l.n;
-        float* out = y + row * l.n;
-        const float largest = simd.reduce_max(in, n);
-        simd.sub_scalar(in, &largest, out, n);
-        simd.exp(out, out, n);
-        const float log_sum = std::log(simd.reduce_sum(out, n));
-        simd.sub_scalar(in, &largest, out, n);
-        simd.sub_scalar(out, &log_sum, out, n);
-      }
+      simd.div(line, sum, line, width);
     }
+  }
+}
+
+/// Calls `run(base, width)` for the parts of at most `block` columns that the lines of `layout` have; `base` is the
+/// offset of the first element.
+template <class Run>
+void ForEachBlock(const Layout& l, int64_t block, int64_t begin, int64_t end, Run run) {
+  const int64_t blocks = (l.inner + block - 1) / block;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t first = unit % blocks * block;
+    run(unit / blocks * l.n * l.inner + first, static_cast<std::size_t>(std::min(block, l.inner - first)));
+  }
+}
+
+template <bool kLog>
+void Floats(RuntimeContext& context, const Layout& l, const float* x, float* y) {
+  if (l.inner == 1) {
+    context.ParallelFor(l.outer, 0.6 * static_cast<double>(l.n) + 10, [&](int64_t begin, int64_t end) {
+      Rows<kLog>(x + begin * l.n, y + begin * l.n, static_cast<std::size_t>(end - begin),
+                 static_cast<std::size_t>(l.n));
+    });
+    return;
+  }
+  const double cost = static_cast<double>(l.n * std::min(kLineBlock, l.inner));
+  context.ParallelFor(l.outer * ((l.inner + kLineBlock - 1) / kLineBlock), cost, [&](int64_t begin, int64_t end) {
+    ForEachBlock(l, kLineBlock, begin, end,
+                 [&](int64_t base, std::size_t width) { Lines<kLog>(x + base, y + base, l.n, l.inner, width); });
   });
 }
 
-// Whole lines of `inner` elements at once.
+/// 16-bit floats, as many rows or parts of lines at once as the nearest caches hold as floats.
 template <bool kLog>
-void Lines(RuntimeContext& context, const Layout& l, const float* x, float* y) {
-  constexpr int64_t kBlock = 256;
-  const simd::SimdTable& simd = Simd();
-  const int64_t blocks = (l.inner + kBlock - 1) / kBlock;
-  const double cost = static_cast<double>(l.n * std::min(kBlock, l.inner));
-  context.ParallelFor(l.outer * blocks, cost, [&](int64_t begin, int64_t end) {
-    float largest[kBlock], sum[kBlock];
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % blocks * kBlock;
-      const auto width = static_cast<std::size_t>(std::min(kBlock, l.inner - first));
-      const int64_t base = unit / blocks * l.n * l.inner + first;
-      std::fill_n(largest, width, -std::numeric_limits<float>::infinity());
-      std::fill_n(sum, width, 0.f);
-      for (int64_t i = 0; i < l.n; ++i) simd.max(x + base + i * l.inner, largest, largest, width);
-      for (int64_t i = 0; i < l.n; ++i) {
-        float* line = y + base + i * l.inner;
-        simd.sub(x + base + i * l.inner, largest, line, width);
-        simd.exp(line, line, width);
-        simd.add(line, sum, sum, width);
+void SmallFloats(RuntimeContext& context, const Layout& l, SmallFloatFns fns, const uint16_t* x, uint16_t* y) {
+  const auto n = static_cast<std::size_t>(l.n);
+  if (l.inner == 1) {
+    const int64_t rows = std::max<int64_t>(1, std::min(l.outer, 2 * kFloatBlock / l.n));
+    const std::size_t size = static_cast<std::size_t>(rows) * n;
+    ThreadScratch scratch(context, kLog ? 2 * size : size);
+    context.ParallelFor(l.outer, 0.8 * static_cast<double>(l.n) + 10, [&](int64_t begin, int64_t end) {
+      const ThreadScratch::Lease lease(scratch);
+      float* in = lease.data();
+      float* out = kLog ? in + size : in;
+      for (int64_t row = begin; row < end; row += rows) {
+        const auto some = static_cast<std::size_t>(std::min(rows, end - row));
+        fns.widen(x + row * l.n, in, some * n);
+        Rows<kLog>(in, out, some, n);
+        fns.narrow(out, y + row * l.n, some * n);
       }
-      if constexpr (kLog) simd.log(sum, sum, width);
-      for (int64_t i = 0; i < l.n; ++i) {
-        float* line = y + base + i * l.inner;
-        if constexpr (kLog) {
-          simd.sub(x + base + i * l.inner, largest, line, width);
-          simd.sub(line, sum, line, width);
-        } else {
-          simd.div(line, sum, line, width);
-        }
-      }
-    }
+    });
+    return;
+  }
+  const int64_t block = std::min(l.inner, std::clamp<int64_t>(16 * kFloatBlock / l.n, 16, kLineBlock));
+  const std::size_t size = static_cast<std::size_t>(block) * n;
+  ThreadScratch scratch(context, kLog ? 2 * size : size);
+  const double cost = 1.2 * static_cast<double>(l.n * block);
+  context.ParallelFor(l.outer * ((l.inner + block - 1) / block), cost, [&](int64_t begin, int64_t end) {
+    const ThreadScratch::Lease lease(scratch);
+    float* in = lease.data();
+    float* out = kLog ? in + size : in;
+    ForEachBlock(l, block, begin, end, [&](int64_t base, std::size_t width) {
+      for (int64_t i = 0; i < l.n; ++i) fns.widen(x + base + i * l.inner, in + i * block, width);
+      Lines<kLog>(in, out, l.n, block, width);
+      for (int64_t i = 0; i < l.n; ++i) fns.narrow(out + i * block, y + base + i * l.inner, width);
+    });
   });
 }
 
@@ -101,7 +160,10 @@ struct SoftmaxOp {
   template <class T>
   static void Compute(RuntimeContext& context, const Layout& layout, const T* x, T* y) {
     if constexpr (std::is_same_v<T, float>) {
-      (layout.inner == 1 ? Rows<kLog> : Lines<kLog>)(context, layout, x, y);
+      Floats<kLog>(context, layout, x, y);
+    } else if constexpr (kIsSmallFloat<T>) {
+      SmallFloats<kLog>(context, layout, SmallFloatFnsOf(kElementOf<T>), reinterpret_cast<const uint16_t*>(x),
+                        reinterpret_cast<uint16_t*>(y));
     } else {
       Strided<kLog>(context, layout, x, y);
     }

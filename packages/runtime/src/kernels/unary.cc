@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Abs, Erf, Exp, Log, Neg, Reciprocal, Relu, Sigmoid, Sign, Sqrt, Tanh.
+#include <bit>
 #include <cmath>
 
 #include "kernels/families.h"
@@ -40,7 +41,10 @@ struct ReluOp {
   static constexpr double kCost = 0.3;
   template <class T>
   static T Apply(T x) {
-    return x < T{0} ? T{0} : x;
+    if constexpr (std::is_same_v<T, double>)  // by the bits: a branch would be mispredicted half of the time
+      return std::bit_cast<double>(std::bit_cast<uint64_t>(x) & (uint64_t{x < 0} - 1));
+    else
+      return x < T{0} ? T{0} : x;
   }
 };
 struct SqrtOp {

@@ -12,12 +12,9 @@
 
 namespace light {
 
-/// Floats that stay in the nearest cache while several functions go over them.
-inline constexpr int64_t kUnaryBlock = 512;
-
 /// A node that computes every element of its output from the same one of its input: y = Op::Apply(x), in float for
 /// 16-bit floats. An Op with attributes is made from the KernelInfo; an Op that names a function of the vector library
-/// (kSimd), or maps at most kUnaryBlock floats with several of them (MapFloats), does so wherever it computes in float.
+/// (kSimd), or maps at most kFloatBlock floats with several of them (MapFloats), does so wherever it computes in float.
 /// kCost is in nanoseconds per element.
 template <class Op, class T>
 class UnaryKernel final : public std::conditional_t<std::is_same_v<T, float>, ElementwiseKernel, KernelBase> {
@@ -62,27 +59,37 @@ class UnaryKernel final : public std::conditional_t<std::is_same_v<T, float>, El
     if constexpr (requires { Op::kSimd; }) {
       (Simd().*Op::kSimd)(x, y, static_cast<std::size_t>(n));
     } else {
-      for (int64_t i = 0; i < n; i += kUnaryBlock)
-        op_.MapFloats(x + i, y + i, static_cast<std::size_t>(std::min(kUnaryBlock, n - i)));
+      for (int64_t i = 0; i < n; i += kFloatBlock)
+        op_.MapFloats(x + i, y + i, static_cast<std::size_t>(std::min(kFloatBlock, n - i)));
     }
   }
 
   void Loop(const T* x, R* y, int64_t n) const {
-    if constexpr (kHasSimd && std::is_same_v<T, float>) {
-      MapFloats(x, y, n);
-    } else if constexpr (kHasSimd && kIsSmallFloat<T>) {
+    if constexpr (kIsSmallFloat<T>) {
       // Blocks of floats on the stack, so that these types get the vector functions too.
-      constexpr int64_t kBlock = 256;
-      float block[kBlock];
-      for (int64_t i = 0; i < n; i += kBlock) {
-        const int64_t length = std::min(kBlock, n - i);
+      float block[kFloatBlock];
+      for (int64_t i = 0; i < n; i += kFloatBlock) {
+        const int64_t length = std::min(kFloatBlock, n - i);
         WidenElements(x + i, length, block);
-        MapFloats(block, block, length);
-        NarrowElements(block, length, y + i);
+        if constexpr (std::is_same_v<R, T>) {
+          ComputeLoop(block, block, length);
+          NarrowElements(block, length, y + i);
+        } else {
+          ComputeLoop(block, y + i, length);
+        }
       }
     } else {
+      ComputeLoop(x, y, n);
+    }
+  }
+
+  template <class To>
+  void ComputeLoop(const C* x, To* y, int64_t n) const {
+    if constexpr (kHasSimd && std::is_same_v<C, float>) {
+      MapFloats(x, y, n);
+    } else {
       const Op op = op_;  // which y cannot overlap
-      for (int64_t i = 0; i < n; ++i) y[i] = R(op.Apply(static_cast<C>(x[i])));
+      for (int64_t i = 0; i < n; ++i) y[i] = To(op.Apply(x[i]));
     }
   }
 

@@ -9,6 +9,7 @@
 #include "kernels/broadcast.h"
 #include "kernels/families.h"
 #include "kernels/scalar.h"
+#include "kernels/small_floats.h"
 
 namespace light {
 namespace {
@@ -57,16 +58,26 @@ struct VariadicLoops {
 template <class T>
 void Finish(const void* combined, void* y, int64_t n, std::size_t divisor) {
   using C = ComputeType<T>;
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<T*>(y)[i] = T(static_cast<const C*>(combined)[i] / static_cast<C>(divisor));
+  const auto* from = static_cast<const C*>(combined);
+  auto* to = static_cast<T*>(y);
+  if constexpr (kIsSmallFloat<T>) {
+    const auto by = static_cast<float>(divisor);
+    float block[kFloatBlock];
+    for (int64_t i = 0; i < n; i += kFloatBlock) {
+      const int64_t length = std::min(kFloatBlock, n - i);
+      Simd().div_scalar(from + i, &by, block, static_cast<std::size_t>(length));
+      NarrowElements(block, length, to + i);
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i] / static_cast<C>(divisor);
+  }
 }
 
 template <class Op, class T>
 VariadicLoops VariadicLoopsOf() {
   using C = ComputeType<T>;
   constexpr bool kIsMean = std::is_same_v<Op, MeanOp>;
-  const double cost = std::is_same_v<C, T> ? 0.5 : 2;
-  return {LoopsFor<Op, T, T, C>(cost), LoopsFor<Op, C, T, C>(cost),
+  return {LoopsFor<Op, T, T, C>(0.5), LoopsFor<Op, C, T, C>(0.5),
           kIsMean || !std::is_same_v<C, T> ? &Finish<T> : nullptr, kIsMean};
 }
 

@@ -215,6 +215,9 @@ struct SimdTable {
   /// Of binary16; numbers are rounded half to even.
   void (*from_half)(const uint16_t* x, float* y, size_t n);
   void (*to_half)(const float* x, uint16_t* y, size_t n);
+  /// The same of bfloat16, the upper half of a float.
+  void (*from_bfloat)(const uint16_t* x, float* y, size_t n);
+  void (*to_bfloat)(const float* x, uint16_t* y, size_t n);
   void (*to_int32)(const float* x, int32_t* y, size_t n);  ///< truncated; beyond the type its nearest; 0 of a NaN
   /// As above, of numbers that `low` and `high` bound.
   void (*to_bytes)(const float* x, float low, float high, uint8_t* y, size_t n);
