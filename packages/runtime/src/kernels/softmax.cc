@@ -33,10 +33,10 @@ void Strided(RuntimeContext& context, const Layout& l, const double* x, double* 
         if constexpr (!kLog) y[base + i * l.inner] = power;
         sum += power;
       }
-      const double log_sum = std::log(sum);
+      const double log_sum = std::log(sum), factor = 1 / sum;
       for (int64_t i = 0; i < l.n; ++i) {
         const int64_t at = base + i * l.inner;
-        y[at] = kLog ? x[at] - largest - log_sum : y[at] / sum;
+        y[at] = kLog ? x[at] - largest - log_sum : y[at] * factor;
       }
     }
   });
