@@ -237,6 +237,24 @@ def test_rms_normalization_of_great_numbers(run_node: Any, dtype: Any) -> None:
     np.testing.assert_array_equal(got.astype(np.float64), np.ones((2, 513)))
 
 
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("n", LENGTHS[1:])
+def test_planes(run_node: Any, rng: Any, dtype: Any, n: int) -> None:
+    x, scale, bias = uniform(rng, (2, 3, n), dtype), uniform(rng, (3,), dtype), uniform(rng, (3,), dtype)
+    mean, variance = uniform(rng, (3,), dtype), np.abs(uniform(rng, (3,), dtype))
+    wide = x.astype(np.float64)
+    factor, shift, center, spread = (a.astype(np.float64)[:, None] for a in (scale, bias, mean, variance))
+    (got,) = run_node("BatchNormalization", [x, scale, bias, mean, variance], 15, epsilon=1e-2)
+    close(got, (wide - center) / np.sqrt(spread + 1e-2) * factor + shift, dtype, scale=4)
+    (got,) = run_node("InstanceNormalization", [x, scale, bias], 22, epsilon=1e-2)
+    spread = wide.var(2, keepdims=True)
+    close(got, (wide - wide.mean(2, keepdims=True)) / np.sqrt(spread + 1e-2) * factor + shift, dtype, scale=2)
+    close(run_node("GlobalAveragePool", [x], 22)[0], wide.mean(2, keepdims=True), dtype)
+    x[1, 1, n - 1], x[0, 2, n // 2], x[1, 2] = np.nan, np.inf, -np.inf
+    (got,) = run_node("GlobalMaxPool", [x], 22)
+    np.testing.assert_array_equal(got.astype(np.float64), x.astype(np.float64).max(2, keepdims=True))
+
+
 REDUCTIONS: dict[str, tuple[Callable[..., np.ndarray], int]] = {
     "ReduceSum": (np.sum, 13),
     "ReduceMean": (np.mean, 18),

@@ -123,6 +123,10 @@ class BatchNormalization final : public KernelBase {
         if constexpr (std::is_same_v<T, float>) {
           Simd().affine(from, static_cast<float>(factor), static_cast<float>(shift), to,
                         static_cast<std::size_t>(plane));
+        } else if constexpr (kIsSmallFloat<T>) {
+          MapFloatBlocks(from, to, plane, [&](float* block, std::size_t length) {
+            Simd().affine(block, static_cast<float>(factor), static_cast<float>(shift), block, length);
+          });
         } else {
           for (int64_t i = 0; i < plane; ++i) to[i] = Apply(from[i], factor, shift);
         }

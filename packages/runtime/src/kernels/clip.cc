@@ -43,13 +43,8 @@ class Clip final : public std::conditional_t<std::is_same_v<T, float>, Elementwi
       if constexpr (std::is_same_v<T, float>) {
         Map(x + begin, low, high, y + begin, end - begin);
       } else if constexpr (kIsSmallFloat<T>) {
-        float block[kFloatBlock];
-        for (int64_t i = begin; i < end; i += kFloatBlock) {
-          const int64_t n = std::min(kFloatBlock, end - i);
-          WidenElements(x + i, n, block);
-          Map(block, low, high, block, n);
-          NarrowElements(block, n, y + i);
-        }
+        MapFloatBlocks(x + begin, y + begin, end - begin,
+                       [&](float* block, std::size_t n) { Map(block, low, high, block, static_cast<int64_t>(n)); });
       } else {
         for (int64_t i = begin; i < end; ++i) y[i] = Smaller(Larger(x[i], low), high);
       }

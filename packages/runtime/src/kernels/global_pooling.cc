@@ -7,7 +7,9 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/scalar.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
 
 namespace light {
 namespace {
@@ -19,24 +21,31 @@ T Mean(const T* x, int64_t n, double) {
     return Simd().reduce_sum(x, static_cast<std::size_t>(n)) / static_cast<float>(n);
   } else {
     C sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += static_cast<C>(x[i]);
+    if constexpr (kIsSmallFloat<T>)
+      ForEachFloatBlock(x, n, [&](const float* block, std::size_t length) { sum += Simd().reduce_sum(block, length); });
+    else
+      for (int64_t i = 0; i < n; ++i) sum += x[i];
     return T(sum / static_cast<C>(n));
   }
 }
 
 template <class T>
 T Largest(const T* x, int64_t n, double) {
-  using C = ComputeType<T>;
   if constexpr (std::is_same_v<T, float>) {
     return Simd().reduce_max(x, static_cast<std::size_t>(n));
+  } else if constexpr (kIsSmallFloat<T>) {
+    float best = -std::numeric_limits<float>::infinity();
+    ForEachFloatBlock(
+        x, n, [&](const float* block, std::size_t length) { best = Larger(Simd().reduce_max(block, length), best); });
+    return T(best);
   } else {
-    C best = -std::numeric_limits<C>::infinity();
+    T best = -std::numeric_limits<T>::infinity();
     for (int64_t i = 0; i < n; ++i) {
-      const C value = static_cast<C>(x[i]);
+      const T value = x[i];
       if (value > best || value != value) best = value;
       if (best != best) break;
     }
-    return T(best);
+    return best;
   }
 }
 

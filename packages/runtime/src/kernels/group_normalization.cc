@@ -48,8 +48,14 @@ class GroupNormalization final : public KernelBase {
             const int64_t group = unit % groups, parameter = per_group_ ? group : group * width + c;
             const auto factor = static_cast<C>(inverse * ElementAsDouble(scale, parameter));
             const auto shift = static_cast<C>(ElementAsDouble(bias, parameter)), center = static_cast<C>(mean);
-            for (int64_t i = c * plane; i < (c + 1) * plane; ++i)
-              to[i] = T((static_cast<C>(from[i]) - center) * factor + shift);
+            if constexpr (kIsSmallFloat<T>) {
+              MapFloatBlocks(from + c * plane, to + c * plane, plane, [&](float* block, std::size_t length) {
+                Simd().sub_scalar(block, &center, block, length);
+                Simd().affine(block, factor, shift, block, length);
+              });
+            } else {
+              for (int64_t i = c * plane; i < (c + 1) * plane; ++i) to[i] = (from[i] - center) * factor + shift;
+            }
           }
         }
       });

@@ -5,6 +5,7 @@
 
 #include "kernels/element.h"
 #include "kernels/simd_dispatch.h"
+#include "kernels/small_floats.h"
 #include "light/tensor.h"
 
 namespace light {
@@ -29,6 +30,10 @@ template <class T>
 double Sum(const T* x, int64_t n) {
   if constexpr (std::is_same_v<T, float>) {
     return Simd().sum(x, static_cast<std::size_t>(n));
+  } else if constexpr (kIsSmallFloat<T>) {
+    double sum = 0;
+    ForEachFloatBlock(x, n, [&](const float* block, std::size_t length) { sum += Simd().sum(block, length); });
+    return sum;
   } else {
     return SumOf(x, n, [](double value) { return value; });
   }
@@ -39,6 +44,11 @@ template <class T>
 double SumOfSquares(const T* x, int64_t n, double center = 0) {
   if constexpr (std::is_same_v<T, float>) {
     return Simd().sum_of_squares(x, center, static_cast<std::size_t>(n));
+  } else if constexpr (kIsSmallFloat<T>) {
+    double sum = 0;
+    ForEachFloatBlock(
+        x, n, [&](const float* block, std::size_t length) { sum += Simd().sum_of_squares(block, center, length); });
+    return sum;
   } else {
     return SumOf(x, n, [center](double value) { return (value - center) * (value - center); });
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/element.h"
@@ -37,6 +38,27 @@ template <class T>
 void NarrowElements(const float* x, int64_t n, T* y) {
   static_assert(kIsSmallFloat<T> && sizeof(T) == sizeof(uint16_t));
   SmallFloatFnsOf(kElementOf<T>).narrow(x, reinterpret_cast<uint16_t*>(y), static_cast<std::size_t>(n));
+}
+
+/// Calls `use(block, length)` for one block of floats after the other.
+template <class T, class Use>
+void ForEachFloatBlock(const T* x, int64_t n, Use&& use) {
+  float block[kFloatBlock];
+  for (int64_t i = 0; i < n; i += kFloatBlock) {
+    const int64_t length = std::min(kFloatBlock, n - i);
+    WidenElements(x + i, length, block);
+    use(block, static_cast<std::size_t>(length));
+  }
+}
+
+/// The same where `map(block, length)` changes the floats; what they become is rounded to y.
+template <class T, class Map>
+void MapFloatBlocks(const T* x, T* y, int64_t n, Map&& map) {
+  ForEachFloatBlock(x, n, [&](float* block, std::size_t length) {
+    map(block, length);
+    NarrowElements(block, static_cast<int64_t>(length), y);
+    y += length;
+  });
 }
 
 }  // namespace light
