@@ -14,6 +14,8 @@
 
 namespace light {
 
+struct Frame;
+
 struct ProgramOptions {
   MemoryBudget* budget = nullptr;  ///< charged for buffers of runs; must outlive the program
   bool fuse = true;                ///< lets native nodes run together as one step; their sums may be rounded once less
@@ -26,6 +28,8 @@ struct ProgramOptions {
 /// A graph ready to run: steps, a buffer plan, kernels, constants. Run may be called from many threads at once.
 class Program {
  public:
+  class Runs;
+
   /// Makes the kernels and the plan. `graph` is kept alive; `assignment` is taken.
   /// Throws Error: what a kernel factory threw, prefixed by the node.
   static std::unique_ptr<Program> Lower(std::shared_ptr<const Graph> graph, Assignment assignment,
@@ -48,6 +52,21 @@ class Program {
   struct Impl;
   explicit Program(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+/// One run of a program after another, in the same memory. Used from one thread at a time.
+class Program::Runs {
+ public:
+  explicit Runs(Program& program);
+  ~Runs();
+  Runs(const Runs&) = delete;
+  Runs& operator=(const Runs&) = delete;
+
+  void Run(BoundaryIo& boundary, ParallelBackend& parallel);  ///< as Program::Run
+
+ private:
+  Program& program_;
+  std::unique_ptr<Frame> frame_;  // null until the first run, and after one that failed
 };
 
 }  // namespace light

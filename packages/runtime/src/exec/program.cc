@@ -2,11 +2,11 @@
 #include "light/program.h"
 
 #include <limits>
-#include <mutex>
 
 #include "exec/frame.h"
 #include "exec/plan.h"
 #include "exec/run_steps.h"
+#include "exec/spares.h"
 #include "exec/step_builder.h"
 #include "exec/step_context.h"
 #include "exec/step_error.h"
@@ -22,34 +22,22 @@ struct Program::Impl {
   BufferPlan plan;
   RunSteps run_steps;
   MemoryBudget* budget = nullptr;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Frame>> idle;
+  Spares<Frame> idle;
 
   std::unique_ptr<Frame> TakeFrame();
-  void GiveBack(std::unique_ptr<Frame> frame);
   void Bind(Frame& frame, BoundaryIo& boundary) const;
   void CopyOutputs(Frame& frame, BoundaryIo& boundary) const;
+  /// Runs in `frame`, and ends it if a step fails.
+  void Run(std::unique_ptr<Frame>& frame, BoundaryIo& boundary, ParallelBackend& parallel) const;
 };
 
 std::unique_ptr<Frame> Program::Impl::TakeFrame() {
-  {
-    const std::lock_guard lock(mutex);
-    if (!idle.empty()) {
-      auto frame = std::move(idle.back());
-      idle.pop_back();
-      return frame;
-    }
-  }
+  if (auto frame = idle.Take()) return frame;
   auto frame = std::make_unique<Frame>(graph->values().size(), plan.slot_count);
   for (ValueId id = 0; id < frame->values.size(); ++id) {
     frame->values[id] = constants[id] != nullptr ? constants[id].get() : &frame->own[id];
   }
   return frame;
-}
-
-void Program::Impl::GiveBack(std::unique_ptr<Frame> frame) {
-  const std::lock_guard lock(mutex);
-  idle.push_back(std::move(frame));
 }
 
 void Program::Impl::Bind(Frame& frame, BoundaryIo& boundary) const {
@@ -110,14 +98,25 @@ std::unique_ptr<Program> Program::Lower(std::shared_ptr<const Graph> graph, Assi
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 
-void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
-  auto frame = impl_->TakeFrame();
-  impl_->Bind(*frame, boundary);
-  StepContext context(*frame, boundary, parallel, impl_->budget);
+Program::Runs::Runs(Program& program) : program_(program) {}
+Program::Runs::~Runs() {
+  if (frame_ != nullptr) program_.impl_->idle.GiveBack(std::move(frame_));
+}
+
+void Program::Runs::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
+  if (frame_ == nullptr) frame_ = program_.impl_->TakeFrame();
+  program_.impl_->Run(frame_, boundary, parallel);
+}
+
+void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) { Runs(*this).Run(boundary, parallel); }
+
+void Program::Impl::Run(std::unique_ptr<Frame>& frame, BoundaryIo& boundary, ParallelBackend& parallel) const {
+  Bind(*frame, boundary);
+  StepContext context(*frame, boundary, parallel, budget);
   Cancellation* const cancellation = boundary.cancellation();
   int32_t until_look = cancellation != nullptr ? cancellation->stride() : std::numeric_limits<int32_t>::max();
   try {
-    for (const RunStep& step : impl_->run_steps.all()) {
+    for (const RunStep& step : run_steps.all()) {
       context.Begin(step);
       if (--until_look == 0) [[unlikely]]
         until_look = cancellation->Look();
@@ -131,14 +130,13 @@ void Program::Run(BoundaryIo& boundary, ParallelBackend& parallel) {
         if (!frame->own[id].is_tensor()) frame->own[id].Reset();
       }
     }
-    if (!impl_->plan.copies.empty()) context.Metered([&] { impl_->CopyOutputs(*frame, boundary); });
+    if (!plan.copies.empty()) context.Metered([&] { CopyOutputs(*frame, boundary); });
   } catch (const std::exception&) {
     const RunStep* step = context.step();
     frame.reset();  // a failed step may have left anything in it
     if (step == nullptr) throw;
-    RethrowFrom(StepLabel(*impl_->graph, impl_->assignment, impl_->steps[impl_->run_steps.IndexOf(*step)]));
+    RethrowFrom(StepLabel(*graph, assignment, steps[run_steps.IndexOf(*step)]));
   }
-  impl_->GiveBack(std::move(frame));
 }
 
 const Graph& Program::graph() const noexcept { return *impl_->graph; }

@@ -49,9 +49,19 @@ void CarriedValue::Advance() noexcept {
   std::swap(memory_, read_memory_);
 }
 
-void CarriedValue::Finish(RuntimeContext& context, std::size_t i) const {
-  if (!current_.is_tensor()) return context.SetOutputValue(i, current_);
-  CopyElements(current_.tensor(), context.Output(i, current_.tensor().dims()));
+void CarriedValue::Finish(RuntimeContext& context, std::size_t i) {
+  if (current_.is_tensor())
+    CopyElements(current_.tensor(), context.Output(i, current_.tensor().dims()));
+  else
+    context.SetOutputValue(i, current_);
+  Clear();
+}
+
+void CarriedValue::Clear() noexcept {
+  current_.Reset();
+  next_.Reset();
+  KeepSmall(memory_);
+  KeepSmall(read_memory_);
 }
 
 Tensor& StackedOutput::Next(ElementType type, std::span<const int64_t> dims) {
@@ -62,7 +72,8 @@ Tensor& StackedOutput::Next(ElementType type, std::span<const int64_t> dims) {
   const std::size_t bytes = last_.Reshape(type, dims);
   ++count_;
   if (type == ElementType::kString) {
-    if (text_) {
+    if (budget_ != nullptr) {
+      if (text_ == nullptr) text_ = std::make_unique<TextMeter>(*budget_);
       // The body's run charged the text of the one before while it lasted; from here on it is held.
       if (!strings_.empty()) text_->Charge(TextBytes(strings_.back()));
       text_->Charge(bytes);
@@ -81,8 +92,18 @@ Tensor& StackedOutput::Next(ElementType type, std::span<const int64_t> dims) {
   return last_;
 }
 
-void StackedOutput::Finish(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t signed_axis,
-                           bool backwards) const {
+void StackedOutput::Finish(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t axis,
+                           bool backwards) {
+  Join(context, i, element, axis, backwards);
+  count_ = 0;
+  last_ = Tensor();
+  strings_.clear();
+  text_.reset();
+  KeepSmall(memory_);
+}
+
+void StackedOutput::Join(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t signed_axis,
+                         bool backwards) const {
   Dims dims = last_.dims();
   if (count_ == 0) {
     const Shape& shape = element.shape;

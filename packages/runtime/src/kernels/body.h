@@ -36,46 +36,51 @@ class Body {
   std::vector<std::size_t> captures_;
 };
 
-/// One run of a body after another, within one run of its node. Derived classes say where outputs go.
+/// One run of a body after another, in the same memory. Derived classes say where outputs go.
 class BodyIo : public BoundaryIo {
  public:
-  BodyIo(RuntimeContext& context, const Body& body)
-      : context_(context), body_(body), inputs_(body.input_count(), nullptr) {}
+  explicit BodyIo(const Body& body) : body_(body), inputs_(body.input_count(), nullptr), runs_(body.program()) {}
 
   void Bind(std::size_t i, const Value& value) noexcept { inputs_[i] = &value; }
-  void Run() {
+  /// @param context  of the node's run
+  void Run(RuntimeContext& context) {
+    context_ = &context;
     // A body may have no steps, and so no other place to ask.
-    if (Cancellation* const cancellation = context_.cancellation()) cancellation->Poll();
-    body_.program().Run(*this, context_.parallel());
+    if (Cancellation* const cancellation = context.cancellation()) cancellation->Poll();
+    runs_.Run(*this, context.parallel());
   }
 
   const Value& Input(std::size_t i) final {
-    return i < inputs_.size() ? *inputs_[i] : context_.CaptureValue(body_.capture(i - inputs_.size()));
+    return i < inputs_.size() ? *inputs_[i] : context_->CaptureValue(body_.capture(i - inputs_.size()));
   }
-  Cancellation* cancellation() noexcept final { return context_.cancellation(); }
+  Cancellation* cancellation() noexcept final { return context_->cancellation(); }
 
  protected:
-  RuntimeContext& context() noexcept { return context_; }
+  RuntimeContext& context() noexcept { return *context_; }
 
  private:
-  RuntimeContext& context_;
+  RuntimeContext* context_ = nullptr;
   const Body& body_;
   std::vector<const Value*> inputs_;
+  Program::Runs runs_;
 };
 
 /// A value that goes from one run of a body to the next: the body reads one, and writes the other.
 class CarriedValue {
  public:
+  explicit CarriedValue(MemoryBudget* budget) : budget_(budget) {}
+
   /// Starts with a value that is only read.
-  CarriedValue(const Value& initial, MemoryBudget* budget) : current_(initial), budget_(budget) {}
+  void Begin(const Value& initial) { current_ = initial; }
 
   const Value& current() const noexcept { return current_; }
   Tensor& MakeNext(ElementType type, std::span<const int64_t> dims);
   void SetNext(Value value) { next_ = std::move(value); }
   /// What was written last is read from now on.
   void Advance() noexcept;
-  /// Publishes the current value as output `i` of the node.
-  void Finish(RuntimeContext& context, std::size_t i) const;
+  /// Publishes the current value as output `i` of the node, and holds no value any more.
+  void Finish(RuntimeContext& context, std::size_t i);
+  void Clear() noexcept;
 
  private:
   Value current_;
@@ -90,24 +95,31 @@ class StackedOutput {
  public:
   /// @param name  for messages, as `scan output 1`
   StackedOutput(std::string name, MemoryBudget* budget)
-      : name_(std::move(name)), budget_(budget), text_(budget ? std::make_unique<TextMeter>(*budget) : nullptr) {}
+      : name_(std::move(name)), budget_(budget) {}
 
   /// Memory for the next tensor. Throws Error if its shape or type differs from the first one's.
   Tensor& Next(ElementType type, std::span<const int64_t> dims);
-  /// Publishes all as output `i` of the node, joined along a new axis `axis`.
+  /// Publishes all as output `i` of the node, joined along a new axis `axis`, and holds none any more.
   /// @param element  static type of one of them, for its extents when there is none; an unknown extent counts as 0
   /// @param backwards  the last one first
-  void Finish(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t axis, bool backwards) const;
+  void Finish(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t axis, bool backwards);
 
  private:
+  void Join(RuntimeContext& context, std::size_t i, const ValueType& element, int64_t axis, bool backwards) const;
+
   std::string name_;
   MemoryBudget* budget_;
   int64_t count_ = 0;
   Tensor last_;
   GrowingBuffer memory_;
   std::vector<Tensor> strings_;
-  std::unique_ptr<TextMeter> text_;  // of strings_
+  std::unique_ptr<TextMeter> text_;  // of strings_, if there is a budget
 };
+
+/// Gives back memory that is too large to be kept for a node's next run; the next nodes may need it.
+inline void KeepSmall(GrowingBuffer& memory) noexcept {
+  if (memory.capacity() > (std::size_t{64} << 10)) memory.Free();
+}
 
 /// Copies the part of `whole` at `index` of axis `axis` to `part`, which has the other extents.
 void CopySlice(const Tensor& whole, std::size_t axis, int64_t index, Tensor& part);

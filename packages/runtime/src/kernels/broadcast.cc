@@ -49,8 +49,9 @@ BroadcastPlan::BroadcastPlan(std::span<const Dims* const> inputs) {
   std::array<int64_t, kMaxInputs> pitch;
   pitch.fill(1);
   std::size_t merged = 0;
-  extents.Resize(rank + 1);
-  for (Dims& s : strides) s.Resize(rank + 1);
+  const std::size_t room = std::max<std::size_t>(rank, 1);
+  extents.Resize(room);
+  for (Dims& s : strides) s.Resize(room);
   for (std::size_t d = rank; d-- > 0;) {
     if (out[d] == 1) continue;
     std::array<int64_t, kMaxInputs> stride{};

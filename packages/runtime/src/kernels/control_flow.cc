@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that run a subgraph once or many times: If, Loop, SequenceMap. Scan is in a file of its own.
-#include <deque>
 #include <limits>
 
+#include "exec/spares.h"
 #include "kernels/arguments.h"
 #include "kernels/body.h"
 #include "kernels/families.h"
@@ -11,9 +11,9 @@ namespace light {
 namespace {
 
 /// A boolean scalar, or a tensor with one element.
-bool ReadCondition(const Tensor& tensor, const std::string& label) {
+bool ReadCondition(const Tensor& tensor, std::string_view label) {
   if (tensor.type() != ElementType::kBool || tensor.element_count() != 1)
-    FailArgument(label + ": must be one bool, got " + Describe(tensor));
+    FailArgument(std::string(label) + ": must be one bool, got " + Describe(tensor));
   return *tensor.Data<bool>();
 }
 
@@ -35,8 +35,8 @@ class If final : public KernelBase {
   }
 
   void Run(RuntimeContext& context) override {
-    const bool condition = ReadCondition(Required(context, 0, "cond"), InputLabel(0, "cond"));
-    ForwardingIo(context, condition ? then_ : else_).Run();
+    const bool condition = ReadCondition(Required(context, 0, "cond"), "input 0 (cond)");
+    ForwardingIo(condition ? then_ : else_).Run(context);
   }
 
  private:
@@ -47,7 +47,13 @@ class If final : public KernelBase {
 /// Outputs of a loop's body: whether to go on, then the carried values, then what is collected.
 class LoopIo final : public BodyIo {
  public:
-  using BodyIo::BodyIo;
+  LoopIo(const Body& body, std::size_t carried_count, MemoryBudget* budget)
+      : BodyIo(body) {
+    carried.reserve(carried_count);
+    for (std::size_t i = 0; i < carried_count; ++i) carried.emplace_back(budget);
+    for (std::size_t i = carried_count + 1; i < body.output_count(); ++i)
+      stacked.emplace_back("output " + std::to_string(i) + " of the body", budget);
+  }
 
   Tensor& CreateOutput(std::size_t i, ElementType type, std::span<const int64_t> dims) override {
     if (i == 0) return condition.MakeNext(type, dims);
@@ -59,7 +65,7 @@ class LoopIo final : public BodyIo {
     carried[i - 1].SetNext(std::move(value));
   }
 
-  CarriedValue condition{Value(), nullptr};
+  CarriedValue condition{nullptr};
   std::vector<CarriedValue> carried;
   std::vector<StackedOutput> stacked;
 };
@@ -82,12 +88,11 @@ class Loop final : public KernelBase {
       trips = *limit->Data<int64_t>();
     }
     const Tensor* first = context.Input(1);
-    bool goes_on = first == nullptr || ReadCondition(*first, InputLabel(1, "cond"));
-    LoopIo io(context, body_);
-    for (std::size_t i = 0; i < carried_; ++i) io.carried.emplace_back(context.InputValue(i + 2), budget_);
-    for (std::size_t i = carried_ + 1; i < body_.output_count(); ++i) {
-      io.stacked.emplace_back("output " + std::to_string(i) + " of the body", budget_);
-    }
+    bool goes_on = first == nullptr || ReadCondition(*first, "input 1 (cond)");
+    std::unique_ptr<LoopIo> kept = idle_.Take();
+    if (kept == nullptr) kept = std::make_unique<LoopIo>(body_, carried_, budget_);
+    LoopIo& io = *kept;
+    for (std::size_t i = 0; i < carried_; ++i) io.carried[i].Begin(context.InputValue(i + 2));
     int64_t trip = 0;
     Value number(Tensor::Borrow(ElementType::kInt64, {}, &trip));
     Value condition(Tensor::Borrow(ElementType::kBool, {}, &goes_on));
@@ -95,7 +100,7 @@ class Loop final : public KernelBase {
     io.Bind(1, condition);
     for (std::size_t i = 0; i < carried_; ++i) io.Bind(i + 2, io.carried[i].current());
     for (; goes_on && trip < trips; ++trip) {
-      io.Run();
+      io.Run(context);
       io.condition.Advance();
       goes_on = ReadCondition(io.condition.current().tensor(), "output 0 of the body");
       for (CarriedValue& value : io.carried) value.Advance();
@@ -104,12 +109,14 @@ class Loop final : public KernelBase {
     for (std::size_t i = 0; i < io.stacked.size(); ++i) {
       io.stacked[i].Finish(context, carried_ + i, body_.OutputType(carried_ + 1 + i), 0, false);
     }
+    idle_.GiveBack(std::move(kept));
   }
 
  private:
   Body body_;
   MemoryBudget* budget_;
   std::size_t carried_;
+  Spares<LoopIo> idle_;
 };
 
 /// Outputs of the body become elements of the node's sequences.
@@ -142,14 +149,14 @@ class SequenceMap final : public KernelBase {
     }
     std::vector<Sequence> results(context.output_count());
     for (std::size_t i = 0; i < results.size(); ++i) results[i].element_type = body_.OutputType(i);
-    MapIo io(context, body_);
+    MapIo io(body_);
     io.tensors.resize(results.size());
     for (std::size_t k = 0; k < count; ++k) {
       for (std::size_t i = 0; i < context.input_count(); ++i) {
         const Value& input = context.InputValue(i);
         io.Bind(i, input.kind() == Value::Kind::kSequence ? input.sequence().elements[k] : input);
       }
-      io.Run();
+      io.Run(context);
       for (std::size_t i = 0; i < results.size(); ++i) results[i].elements.push_back(std::move(io.tensors[i]));
     }
     for (std::size_t i = 0; i < results.size(); ++i) context.SetOutputValue(i, Value(std::move(results[i])));

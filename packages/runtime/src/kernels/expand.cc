@@ -67,23 +67,20 @@ class Tile final : public KernelBase {
 
     // To repeat an axis is to broadcast an axis of extent 1 before it; axes that are not repeated are merged.
     Dims from, to;
-    from.Resize(2 * rank);
-    to.Resize(2 * rank);
-    std::size_t n = 0;
+    const auto append = [&](int64_t source, int64_t extent) {
+      from.Resize(from.rank() + 1);
+      to.Resize(from.rank());
+      from[from.rank() - 1] = source;
+      to[to.rank() - 1] = extent;
+    };
     for (std::size_t d = 0; d < rank; ++d) {
-      if (repeats[d] != 1) {
-        from[n] = 1;
-        to[n++] = repeats[d];
-      }
-      if (n > 0 && from[n - 1] == to[n - 1]) {
+      if (repeats[d] != 1) append(1, repeats[d]);
+      const std::size_t n = from.rank();
+      if (n > 0 && from[n - 1] == to[n - 1])
         from[n - 1] = to[n - 1] *= data.dim(d);
-      } else {
-        from[n] = to[n] = data.dim(d);
-        ++n;
-      }
+      else
+        append(data.dim(d), data.dim(d));
     }
-    from.Resize(n);
-    to.Resize(n);
     const Dims* inputs[] = {&from, &to};
     CopyBroadcast(context, BroadcastPlan(inputs), data, out);
   }

@@ -10,7 +10,6 @@ namespace light {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr int kLargestFactor = 31;
 constexpr int64_t kLanes = 8;
 
 /// cos and sin of -2 pi t / n, exact where they are 0 or 1, and as accurate as the functions elsewhere.
@@ -27,23 +26,6 @@ void Root(int64_t t, int64_t n, double& re, double& im) {
   const double turned[8][2] = {{c, s}, {s, c}, {-s, c}, {-c, s}, {-c, -s}, {-s, -c}, {s, -c}, {c, -s}};
   re = turned[octant][0];
   im = -turned[octant][1];
-}
-
-/// Prime factors, 4 in the place of two 2s. Empty if one is larger than kLargestFactor.
-std::vector<int> Factors(int64_t n) {
-  std::vector<int> factors;
-  while (n % 4 == 0) {
-    factors.push_back(4);
-    n /= 4;
-  }
-  for (int p = 2; p <= kLargestFactor; ++p) {
-    while (n % p == 0) {
-      factors.push_back(p);
-      n /= p;
-    }
-  }
-  if (n > 1) factors.clear();
-  return factors;
 }
 
 /// One stage of Stockham's algorithm, which leaves the result in order: `r` parts of what is left to transform are
@@ -142,6 +124,13 @@ void RunStage(const Stage& g, int r, const double* re, const double* im, double*
 
 }  // namespace
 
+FourierFactors::FourierFactors(int64_t n) {
+  for (; n % 4 == 0; n /= 4) values_[count_++] = 4;
+  for (int p = 2; p <= kLargest; ++p)
+    for (; n % p == 0; n /= p) values_[count_++] = p;
+  if (n > 1) count_ = 0;
+}
+
 FourierTransform::FourierTransform(RuntimeContext& context, int64_t length, int64_t lines, bool inverse)
     : context_(context),
       length_(length),
@@ -149,14 +138,14 @@ FourierTransform::FourierTransform(RuntimeContext& context, int64_t length, int6
       lanes_(lines < kLanes / 2 ? 1 : kLanes),
       inverse_(inverse),
       padded_(length),
-      factors_(Factors(length)) {
+      factors_(length) {
   // Roots are found by products of a length and 8, and lanes are as many.
   if (length > (int64_t{1} << 40)) FailArgument("dft_length: must be at most 2^40, got " + std::to_string(length));
-  if (length > 1 && factors_.empty()) {
+  if (length > 1 && factors_.all().empty()) {
     by_chirp_ = true;
     padded_ = 1;
     while (padded_ < 2 * length - 1) padded_ *= 2;
-    factors_ = Factors(padded_);
+    factors_ = FourierFactors(padded_);
   }
   roots_ = MakeRoots(padded_);
   if (!by_chirp_) return;
@@ -206,7 +195,7 @@ void FourierTransform::Transform(Planes& planes) const {
 void FourierTransform::Stages(Planes& planes, const Roots& roots) const {
   int64_t left = padded_;
   int64_t done = 1;
-  for (const int r : factors_) {
+  for (const int r : factors_.all()) {
     const Stage stage{left / r, done * lanes_, done, roots.re, roots.im, roots.n};
     if (lanes_ == kLanes)
       RunStage<kLanes>(stage, r, planes.re, planes.im, planes.other_re, planes.other_im);
@@ -243,7 +232,7 @@ void FourierTransform::Chirp(Planes& planes) const {
 
 double FourierTransform::Cost() const {
   double steps = 4;
-  for (const int r : factors_) steps += r <= 4 ? 2 : r;
+  for (const int r : factors_.all()) steps += r <= 4 ? 2 : r;
   return steps * static_cast<double>(padded_ * lanes_) * (by_chirp_ ? 2 : 1);
 }
 

@@ -2,14 +2,28 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "kernels/scratch.h"
 #include "kernels/thread_scratch.h"
 #include "light/runtime_context.h"
 
 namespace light {
+
+/// The prime factors of a positive number, 4 in the place of two 2s; none if one is larger than kLargest.
+class FourierFactors {
+ public:
+  static constexpr int kLargest = 31;
+
+  explicit FourierFactors(int64_t n);
+  std::span<const int> all() const noexcept { return {values_.data(), count_}; }
+
+ private:
+  std::array<int, 40> values_;  // 3^40 needs more than 63 bits, and of 2 there are pairs
+  std::size_t count_ = 0;
+};
 
 /// The discrete Fourier transform of lines of one length, any length, in double precision. Lines are transformed a few
 /// at a time, side by side, so that the processor's vectors are filled. For one run of a kernel.
@@ -59,9 +73,9 @@ class FourierTransform {
   RuntimeContext& context_;
   int64_t length_, lines_, lanes_;
   bool inverse_;
-  bool by_chirp_ = false;     // the length has a large prime factor
-  int64_t padded_;            // the length that the stages work on
-  std::vector<int> factors_;  // of padded_
+  bool by_chirp_ = false;   // the length has a large prime factor
+  int64_t padded_;          // the length that the stages work on
+  FourierFactors factors_;  // of padded_
   Roots roots_{};
   const double *chirp_re_ = nullptr, *chirp_im_ = nullptr;    // exp(-pi i t^2 / length), t < length
   const double *filter_re_ = nullptr, *filter_im_ = nullptr;  // the transform of its conjugate, scaled
