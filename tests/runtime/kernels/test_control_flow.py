@@ -352,6 +352,29 @@ def test_bad_bodies_are_refused_at_preparation(text: str, message: str) -> None:
         session_of("g (bool c, float[N] x) => (float[M] y) {" + text + "}")
 
 
+def test_a_run_after_one_that_failed_half_way() -> None:
+    """Turn `i` takes the row at `at[i]`, which may be beyond the end, and adds it to what is carried."""
+    session = session_of("""
+    g (float[N] x, int64[T] at, int64 trips) => (float last, float[T] rows) {
+      zero = Constant <value_float: float = 0.0> ()
+      last, rows = Loop (trips, "", zero) <
+        body = step (int64 i, bool go, float sum) => (bool on, float more, float row) {
+          on = Identity (go)
+          index = Gather <axis: int = 0> (at, i)
+          row = Gather <axis: int = 0> (x, index)
+          more = Add (sum, row)
+        }
+      >
+    }""")
+    x = np.array([1, 2, 4], np.float32)
+    for at in ([0, 1, 2], [2, 2], [1], []):
+        feeds = {"x": x, "at": np.array(at, np.int64), "trips": np.array(len(at))}
+        last, rows = session.run(None, feeds)
+        assert (last, rows.tolist()) == (sum(x[at]), x[at].tolist())
+        with pytest.raises(OrtHostError, match="indices"):
+            session.run(None, {"x": x, "at": np.array([*at, 3], np.int64), "trips": np.array(len(at) + 1)})
+
+
 def test_many_threads_run_one_loop() -> None:
     from concurrent.futures import ThreadPoolExecutor
 

@@ -94,8 +94,7 @@ class CarriedValue {
 class StackedOutput {
  public:
   /// @param name  for messages, as `scan output 1`
-  StackedOutput(std::string name, MemoryBudget* budget)
-      : name_(std::move(name)), budget_(budget) {}
+  StackedOutput(std::string name, MemoryBudget* budget) : name_(std::move(name)), budget_(budget) {}
 
   /// Memory for the next tensor. Throws Error if its shape or type differs from the first one's.
   Tensor& Next(ElementType type, std::span<const int64_t> dims);
@@ -118,7 +117,7 @@ class StackedOutput {
 
 /// Gives back memory that is too large to be kept for a node's next run; the next nodes may need it.
 inline void KeepSmall(GrowingBuffer& memory) noexcept {
-  if (memory.capacity() > (std::size_t{64} << 10)) memory.Free();
+  if (memory.capacity() > (std::size_t{1} << 20)) memory.Free();
 }
 
 /// Copies the part of `whole` at `index` of axis `axis` to `part`, which has the other extents.

@@ -47,8 +47,7 @@ class If final : public KernelBase {
 /// Outputs of a loop's body: whether to go on, then the carried values, then what is collected.
 class LoopIo final : public BodyIo {
  public:
-  LoopIo(const Body& body, std::size_t carried_count, MemoryBudget* budget)
-      : BodyIo(body) {
+  LoopIo(const Body& body, std::size_t carried_count, MemoryBudget* budget) : BodyIo(body) {
     carried.reserve(carried_count);
     for (std::size_t i = 0; i < carried_count; ++i) carried.emplace_back(budget);
     for (std::size_t i = carried_count + 1; i < body.output_count(); ++i)
