@@ -107,10 +107,29 @@ def test_shapes_of_newer_operators(dump: Any, opset: int, op: str, inputs: Any, 
 
 @pytest.mark.parametrize(("op", "inputs", "attributes", "reason"), [
     ("Det", {"x": ["n", 2, 3]}, {}, "square matrices"),
-    ("Einsum", {"a": [2, 3], "b": [4, 2]}, {"equation": "ij,jk"}, "cannot be broadcast"),
+    ("Einsum", {"a": [2, 3], "b": [4, 2]}, {"equation": "ij,jk"},
+     "input 1 (Inputs): extents must be equal or 1 to broadcast with [3], got [4]"),
     ("Einsum", {"a": [2, 3]}, {"equation": "ijk"}, "input 0: must have 3 axes for its term"),
     ("Einsum", {"a": [2, 3]}, {"equation": "ij,jk"}, "a term for each of the 1 inputs, got 'ij,jk'"),
-    ("ReduceSum", {"a": [2, 3]}, {"axes": [1, -1]}, "axes: must be distinct, got axis 1 twice in"),
+    ("ReduceSum", {"a": [2, 3]}, {"axes": [1, -1]}, "attribute axes: must be distinct, got axis 1 twice in"),
+    ("ReduceSum", {"a": [2, 3]}, {"axes": [1, 2]}, "attribute axes: must be in [-2, 1] for rank 2, got 2"),
+    ("ArgMax", {"a": []}, {"axis": 1}, "attribute axis: there is no axis in a scalar, got 1"),
+    ("Add", {"a": [2, 3], "b": [4]}, {}, "input 1 (B): extents must be equal or 1 to broadcast with [2, 3], got [4]"),
+    ("Sum", {"a": [2, 1], "b": [3], "c": [4, 2]}, {}, "input 2 (data_0): extents must be equal or 1 to broadcast with"),
+    ("MatMul", {"a": [2, 3, 4], "b": [5, 4, 6]}, {}, "input 1 (B): extents must be equal or 1 to broadcast with [2]"),
+    ("MatMul", {"a": [2, 3], "b": []}, {}, "input 1 (B): must have at least rank 1, got a scalar"),
+    ("Gemm", {"a": [3, 2], "b": [2, 4]}, {"transA": 1},
+     "input 1 (B): must have as many rows as input 0 (A) has columns, transposed, [3, 2], got [2, 4]"),
+    ("Gemm", {"a": [3, 2], "b": [2]}, {}, "input 1 (B): must have rank 2, got [2]"),
+    ("Split", {"a": [4]}, {"split": [1, 3]}, "attribute split: must have one entry per output, 1, got [1, 3]"),
+    ("Split", {"a": [4]}, {"axis": 1}, "attribute axis: must be in [-1, 0] for rank 1, got 1"),
+    ("Flatten", {"a": [2, 3]}, {"axis": 3}, "attribute axis: must be in [-2, 2] for rank 2, got 3"),
+    ("Squeeze", {"a": [2, 1]}, {"axes": [0]}, "attribute axes: axis 0 of input 0 must have extent 1, got [2, 1]"),
+    ("Transpose", {"a": [2, 3]}, {"perm": [0]}, "attribute perm: must have 2 entries, got [0]"),
+    ("Transpose", {"a": [2, 3]}, {"perm": [0, 5]}, "attribute perm: must be in [-2, 1] for rank 2, got 5"),
+    ("Concat", {"a": [2, 3], "b": [3]}, {"axis": 0}, "input 1 (inputs): must have rank 2, got [3]"),
+    ("Concat", {"a": [2, 3], "b": [2, 4]}, {"axis": 0}, "input 1 (inputs): must agree with [2, 3] except along axis 0"),
+    ("RandomNormal", {}, {"shape": [2, -1]}, "attribute shape: extents must not be negative, got [2, -1]"),
 ])  # fmt: skip
 def test_shapes_that_do_not_fit(dump: Any, op: str, inputs: Any, attributes: Any, reason: str) -> None:
     call = helper.make_node(op, list(inputs), ["y"], name="odd", **attributes)
@@ -120,6 +139,32 @@ def test_shapes_that_do_not_fit(dump: Any, op: str, inputs: Any, attributes: Any
     assert answer["code"] == "InvalidGraph"
     assert reason in answer["error"]
     assert "'odd'" in answer["error"]
+
+
+@pytest.mark.parametrize(("op", "shape", "constants", "reason"), [
+    ("Expand", [2], {1: [3]}, "input 1 (shape): extents must be equal or 1 to broadcast with [2], got [3]"),
+    ("Expand", [2], {1: [-3]}, "input 1 (shape): extents must not be negative, got [-3]"),
+    ("Reshape", [2, 3], {1: [4]}, "input 1 (shape): must have as many elements as input 0, [2, 3], got [4]"),
+    ("Reshape", [2, 3], {1: [-1, -1]}, "input 1 (shape): at most one extent may be -1, got [-1, -1]"),
+    ("Reshape", [2], {1: [2, 0]}, "input 1 (shape): an extent of 0 is that of input 0, which has rank 1, got [2, 0]"),
+    ("Split", [4], {1: [1, 3]}, "input 1 (split): must have one entry per output, 1, got [1, 3]"),
+    ("Squeeze", [2, 1], {1: [2]}, "input 1 (axes): must be in [-2, 1] for rank 2, got 2"),
+    ("Slice", [2], {1: [0, 0], 2: [1, 1]}, "input 1 (starts): must have at most one entry per axis of input 0, 1, got"),
+    ("Slice", [2], {1: [0], 2: [1], 3: [1]}, "input 3 (axes): must be in [-1, 0] for rank 1, got 1"),
+    ("Slice", [2], {1: [0], 2: [1], 3: [0], 4: [0]}, "input 4 (steps): must not be 0, got [0]"),
+])  # fmt: skip
+def test_constants_that_do_not_fit(dump: Any, op: str, shape: Any, constants: Any, reason: str) -> None:
+    names = [f"c{i}" for i in constants]
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x", *names], ["y"], name="odd")],
+        "g",
+        [helper.make_tensor_value_info("x", FLOAT, shape)],
+        [onnx.ValueInfoProto(name="y")],
+        [numpy_helper.from_array(np.array(value), f"c{i}") for i, value in constants.items()],
+    )
+    answer = dump(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+    assert answer["code"] == "InvalidGraph"
+    assert f"node 'odd' ({op}): {reason}" in answer["error"]
 
 
 def test_a_shape_that_is_computed_from_shapes(dump: Any) -> None:
@@ -188,5 +233,5 @@ def test_branches_of_different_types(dump: Any) -> None:
     then_branch = body([], ["t"], node("Cast", "x", "t", to=INT64))
     else_branch = body([], ["e"], node("Identity", "x", "e"))
     call = node("If", "c", "y", then_branch=then_branch, else_branch=else_branch)
-    with pytest.raises(AssertionError, match="must have the same type in both branches"):
+    with pytest.raises(AssertionError, match="output 0 must have the same type in both"):
         infer(dump, [call], {"x": [1]}, {"c": np.array(True)})

@@ -19,7 +19,7 @@ BETWEEN: dict[str, list[np.ndarray | None]] = {
     "Resize": [None, None, int64([2, 2])],
     "Slice": [int64([0, 0]), int64([1, 1])],
 }
-TWICE = r"node .*: axes: must be distinct, got axis 2 twice in \[2, -[24]\]"
+TWICE = r"node .*: (input \d \(axes\)|(attribute )?axes): must be distinct, got axis 2 twice in \[2, -[24]\]"
 
 
 def operators() -> list[tuple[str, int, bool]]:

@@ -38,10 +38,6 @@ class InferenceContext {
   std::optional<std::vector<int64_t>> ConstantInts(std::size_t i) const;
 };
 
-/// Result of multidirectional (numpy) broadcasting of two shapes; unknown where it is not known.
-/// Throws Error (kInvalidGraph) if the shapes cannot be broadcast.
-Shape BroadcastShapes(const Shape& a, const Shape& b, const std::string& where);
-
 /// The inference hook of an ONNX operator, or an empty function when the generic rule is all there is.
 InferenceFn FindInferenceFn(std::string_view domain, std::string_view name, int since_version);
 

@@ -19,15 +19,16 @@ void InferIf(InferenceContext& context) {
   std::vector<ValueType> then_types = context.InferSubgraph("then_branch", {});
   const std::vector<ValueType> else_types = context.InferSubgraph("else_branch", {});
   if (then_types.size() != context.output_count() || else_types.size() != context.output_count()) {
-    FailInference(context, "both branches must have as many outputs as the node, " +
+    FailInference(context, "attributes then_branch and else_branch: must have as many outputs as the node, " +
                                std::to_string(context.output_count()) + ", got " + std::to_string(then_types.size()) +
                                " and " + std::to_string(else_types.size()));
   }
   for (std::size_t i = 0; i < then_types.size(); ++i) {
     ValueType& type = then_types[i];
     if (!SameElementTypes(type, else_types[i])) {
-      FailInference(context, "output " + std::to_string(i) + " must have the same type in both branches, got " +
-                                 type.ToString() + " and " + else_types[i].ToString());
+      FailInference(context, "attributes then_branch and else_branch: output " + std::to_string(i) +
+                                 " must have the same type in both, got " + type.ToString() + " and " +
+                                 else_types[i].ToString());
     }
     if (type.is_tensor()) {
       type.shape = CommonShape(type.shape, else_types[i].shape);
@@ -48,7 +49,7 @@ Shape Stacked(const Shape& shape, const Dim& extent, std::size_t axis) {
 
 void InferLoop(InferenceContext& context) {
   if (context.input_count() < 2)
-    FailInference(context, "at least 2 inputs, got " + std::to_string(context.input_count()));
+    FailInference(context, "inputs: must be at least 2, got " + std::to_string(context.input_count()));
   const std::size_t carried = context.input_count() - 2;
   std::vector<ValueType> inputs = {ValueType::Tensor(ElementType::kInt64, Shape::Scalar()),
                                    ValueType::Tensor(ElementType::kBool, Shape::Scalar())};
@@ -59,7 +60,7 @@ void InferLoop(InferenceContext& context) {
   }
   const std::vector<ValueType> outputs = context.InferSubgraph("body", inputs);
   if (outputs.size() != context.output_count() + 1 || context.output_count() < carried) {
-    FailInference(context, "the body must have one output more than the node, " +
+    FailInference(context, "attribute body: must have one output more than the node, " +
                                std::to_string(context.output_count() + 1) + ", and the node one for each of " +
                                std::to_string(carried) + " carried values, got " + std::to_string(outputs.size()));
   }
@@ -71,14 +72,16 @@ void InferLoop(InferenceContext& context) {
       const bool unwraps = initial != nullptr && initial->kind == ValueType::Kind::kOptional && initial->inner &&
                            SameElementTypes(*initial->inner, type);
       if (initial != nullptr && !unwraps && !SameElementTypes(*initial, type)) {
-        FailInference(context, "carried value " + std::to_string(i) + " must keep its type " + initial->ToString() +
+        FailInference(context, ArgumentLabel(context, i + 2) + ": must keep its type " + initial->ToString() +
                                    ", got " + type.ToString() + " from the body");
       }
       const Shape shape = initial != nullptr ? CommonShape(initial->shape, type.shape) : Shape();
       type = WithoutShape(type);
       if (type.is_tensor()) type.shape = shape;
     } else {
-      if (!type.is_tensor()) FailInference(context, "only tensors can be collected, got " + type.ToString());
+      if (!type.is_tensor())
+        FailInference(context, "attribute body: output " + std::to_string(i + 1) +
+                                   " is collected and must be a tensor, got " + type.ToString());
       type.shape = Stacked(type.shape, Dim(), 0);
     }
     context.SetOutputType(i, std::move(type));
@@ -99,8 +102,8 @@ ScanLayout LayOut(InferenceContext& context) {
   const int64_t scans = context.Int("num_scan_inputs", 0);
   const auto available = static_cast<int64_t>(context.input_count() - std::min(context.input_count(), layout.first));
   if (scans < 1 || scans > available) {
-    FailInference(context,
-                  "'num_scan_inputs' must lie in [1, " + std::to_string(available) + "], got " + std::to_string(scans));
+    FailInference(context, "attribute num_scan_inputs: must be in [1, " + std::to_string(available) + "], got " +
+                               std::to_string(scans));
   }
   layout.scans = static_cast<std::size_t>(scans);
   layout.states = static_cast<std::size_t>(available - scans);
@@ -110,7 +113,7 @@ ScanLayout LayOut(InferenceContext& context) {
 /// `shape` without the dimension at `axis`, which is stored in `extent`.
 Shape Unstacked(const InferenceContext& context, const Shape& shape, int64_t axis, Dim* extent) {
   if (!shape.has_rank()) return {};
-  const std::size_t at = NormaliseAxis(context, axis, shape.rank());
+  const std::size_t at = NormaliseAxis(context, axis, shape.rank(), "attribute scan_input_axes");
   if (!extent->is_known()) *extent = shape[at];
   std::vector<Dim> dims = shape.dims();
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at));
@@ -136,15 +139,16 @@ void InferScan(InferenceContext& context) {
   }
   std::vector<ValueType> outputs = context.InferSubgraph("body", inputs);
   if (outputs.size() != context.output_count() || outputs.size() < layout.states) {
-    FailInference(context, "the body must have as many outputs as the node, " + std::to_string(context.output_count()) +
-                               ", got " + std::to_string(outputs.size()));
+    FailInference(context, "attribute body: must have as many outputs as the node, " +
+                               std::to_string(context.output_count()) + ", got " + std::to_string(outputs.size()));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     ValueType& type = outputs[i];
     if (i >= layout.states && type.shape.has_rank()) {
       const std::size_t scan = i - layout.states;
       const int64_t axis = scan < output_axes.size() ? output_axes[scan] : 0;
-      type.shape = Stacked(type.shape, length, NormaliseAxis(context, axis, type.shape.rank() + 1));
+      type.shape = Stacked(type.shape, length,
+                           NormaliseAxis(context, axis, type.shape.rank() + 1, "attribute scan_output_axes"));
     }
     if (layout.batched) type.shape = Stacked(type.shape, batch, 0);
     context.SetOutputType(i, std::move(type));

@@ -20,9 +20,7 @@ EinsumEquation ReadEquation(const InferenceContext& context) {
 class Letters {
  public:
   Letters(const InferenceContext& context, const EinsumEquation& equation)
-      : where_("node " + context.node().Label()),
-        extents_(Shape(std::vector<Dim>(equation.letters.size(), Dim(1)))),
-        ellipsis_(Shape::Scalar()) {
+      : extents_(Shape(std::vector<Dim>(equation.letters.size(), Dim(1)))), ellipsis_(Shape::Scalar()) {
     for (std::size_t k = 0; k < equation.terms.size(); ++k) {
       const std::vector<int>& term = equation.terms[k];
       const Shape& shape = InputShape(context, k);
@@ -34,7 +32,7 @@ class Letters {
         if (label == EinsumEquation::kEllipsis)
           ellipsis_ = Shape();
         else
-          Meet(label, Dim());
+          Meet(context, label, Dim(), k);
       }
     }
   }
@@ -55,21 +53,20 @@ class Letters {
     auto dim = shape.dims().begin();
     for (const int label : term) {
       if (label != EinsumEquation::kEllipsis) {
-        Meet(label, *dim++);
+        Meet(context, label, *dim++, k);
         continue;
       }
       const auto end = dim + static_cast<std::ptrdiff_t>(shape.rank() - letters);
-      ellipsis_ = BroadcastShapes(ellipsis_, Shape(std::vector<Dim>(dim, end)), where_);
+      ellipsis_ = BroadcastShapes(context, ellipsis_, Shape(std::vector<Dim>(dim, end)), k);
       dim = end;
     }
   }
 
-  void Meet(int letter, const Dim& dim) {
+  void Meet(const InferenceContext& context, int letter, const Dim& dim, std::size_t k) {
     Dim& extent = extents_[static_cast<std::size_t>(letter)];
-    extent = BroadcastShapes(Shape({extent}), Shape({dim}), where_)[0];
+    extent = BroadcastShapes(context, Shape({extent}), Shape({dim}), k)[0];
   }
 
-  std::string where_;
   Shape extents_;
   Shape ellipsis_;
 };

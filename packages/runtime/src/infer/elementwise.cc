@@ -8,7 +8,7 @@ namespace {
 void Broadcast(InferenceContext& context) {
   Shape shape = InputShape(context, 0);
   for (std::size_t i = 1; i < context.input_count(); ++i) {
-    shape = BroadcastShapes(shape, InputShape(context, i), "node " + context.node().Label());
+    shape = BroadcastShapes(context, shape, InputShape(context, i), i);
   }
   context.SetOutputShape(0, std::move(shape));
 }

@@ -25,7 +25,7 @@ void InferConstant(InferenceContext& context) {
   if (const Attribute* strings = context.FindAttribute("value_strings")) {
     return set(ElementType::kString, list(std::get<std::vector<std::string>>(strings->data).size()));
   }
-  FailInference(context, "a value must be given by one of the attributes, got none");
+  FailInference(context, "attribute value, or one of the attributes value_*: must be given, got none");
 }
 
 void InferConstantOfShape(InferenceContext& context) {
@@ -34,7 +34,8 @@ void InferConstantOfShape(InferenceContext& context) {
   if (const auto extents = context.ConstantInts(0)) {
     for (const int64_t extent : *extents) {
       if (extent < 0)
-        FailInference(context, "an extent must not be negative, got " + conversions::FormatExtents(*extents));
+        FailInference(context, ArgumentLabel(context, 0) + ": extents must not be negative, got " +
+                                   conversions::FormatExtents(*extents));
     }
     context.SetOutputShape(0, Shape::FromExtents(*extents));
     return;
@@ -94,7 +95,9 @@ void InferLike(InferenceContext& context) {
 void InferRandom(InferenceContext& context) {
   SetElementByDtype(context);
   for (const int64_t extent : context.Ints("shape")) {
-    if (extent < 0) FailInference(context, "an extent must not be negative, got " + std::to_string(extent));
+    if (extent < 0)
+      FailInference(context, "attribute shape: extents must not be negative, got " +
+                                 conversions::FormatExtents(context.Ints("shape")));
   }
   context.SetOutputShape(0, Shape::FromExtents(context.Ints("shape")));
 }

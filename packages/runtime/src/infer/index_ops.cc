@@ -38,6 +38,11 @@ void InferSlice(InferenceContext& context) {
   if (starts) count = starts->size();
   const bool has_axes = by_attribute ? HasAttribute(context, "axes") : context.Input(3) != nullptr;
   if (!has_axes && count) {
+    if (*count > input.rank()) {
+      FailInference(context, ArgumentLabel(context, 1, "starts") +
+                                 ": must have at most one entry per axis of input 0, " + std::to_string(input.rank()) +
+                                 ", got " + conversions::FormatExtents(*starts));
+    }
     axes.emplace(*count);
     for (std::size_t i = 0; i < *count; ++i) (*axes)[i] = static_cast<int64_t>(i);
   }
@@ -45,13 +50,14 @@ void InferSlice(InferenceContext& context) {
   if (!axes) return context.SetOutputShape(0, std::move(out));
 
   out = input;
-  MarkAxes(context, *axes, input.rank());
+  MarkAxes(context, *axes, input.rank(), 3);
   for (std::size_t i = 0; i < axes->size(); ++i) {
-    const std::size_t axis = NormaliseAxis(context, (*axes)[i], input.rank());
+    const std::size_t axis = NormaliseAxis(context, (*axes)[i], input.rank(), "");
     out[axis] = Dim();
     const bool known = starts && ends && steps && i < starts->size() && i < ends->size() && i < steps->size();
     if (!known || !input[axis].is_known()) continue;
-    if ((*steps)[i] == 0) FailInference(context, "a step must not be 0");
+    if ((*steps)[i] == 0)
+      FailInference(context, ArgumentLabel(context, 4) + ": must not be 0, got " + conversions::FormatExtents(*steps));
     out[axis] = Dim(SliceExtent(input[axis].extent(), (*starts)[i], (*ends)[i], (*steps)[i]));
   }
   context.SetOutputShape(0, std::move(out));
@@ -78,8 +84,9 @@ void InferGatherND(InferenceContext& context) {
   if (!last.is_known() || batch < 0) return;
   const auto rank = static_cast<int64_t>(data.rank());
   if (batch > rank || last.extent() > rank - batch) {
-    FailInference(context, "the last dimension of the indices must not exceed the rank of the data, got " +
-                               std::to_string(last.extent()));
+    FailInference(context, ArgumentLabel(context, 1) + ": the last extent must be at most the rank of input 0, " +
+                               std::to_string(rank) + ", less attribute batch_dims, " + std::to_string(batch) +
+                               ", got " + indices.ToString());
   }
   std::vector<Dim> dims(indices.dims().begin(), indices.dims().end() - 1);
   dims.insert(dims.end(), data.dims().begin() + batch + last.extent(), data.dims().end());

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "light/inference.h"
 
-#include <algorithm>
-
 #include "infer/hooks.h"
-#include "light/error.h"
 
 namespace light {
 
@@ -32,28 +29,6 @@ std::optional<std::vector<int64_t>> InferenceContext::ConstantInts(std::size_t i
     return std::vector<int64_t>(values.begin(), values.end());
   }
   return std::nullopt;
-}
-
-Shape BroadcastShapes(const Shape& a, const Shape& b, const std::string& where) {
-  if (!a.has_rank() || !b.has_rank()) return {};
-  const std::size_t rank = std::max(a.rank(), b.rank());
-  Shape out = Shape::OfRank(rank);
-  const Dim one(1);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const Dim& x = i + a.rank() >= rank ? a[i + a.rank() - rank] : one;
-    const Dim& y = i + b.rank() >= rank ? b[i + b.rank() - rank] : one;
-    if (x == one || x == y) {
-      out[i] = y;
-    } else if (y == one) {
-      out[i] = x;
-    } else if (x.is_known() && y.is_known()) {
-      throw Error(ErrorCode::kInvalidGraph,
-                  where + ": the shapes cannot be broadcast, got " + a.ToString() + " and " + b.ToString());
-    } else if (x.is_known() || y.is_known()) {
-      out[i] = x.is_known() ? x : y;  // the other one turns out to be 1 or equal
-    }
-  }
-  return out;
 }
 
 InferenceFn FindInferenceFn(std::string_view domain, std::string_view name, int since_version) {

@@ -14,7 +14,8 @@ void InferMatMulOf(InferenceContext& context, std::size_t a, std::size_t b) {
   Shape right = InputShape(context, b);
   if (!left.has_rank() || !right.has_rank()) return;
   if (left.rank() == 0 || right.rank() == 0) {
-    FailInference(context, "the arguments of a matrix product must have a rank, got scalars");
+    FailInference(context,
+                  ArgumentLabel(context, left.rank() == 0 ? a : b) + ": must have at least rank 1, got a scalar");
   }
   const bool row = left.rank() == 1;
   const bool column = right.rank() == 1;
@@ -25,11 +26,10 @@ void InferMatMulOf(InferenceContext& context, std::size_t a, std::size_t b) {
   const Dim& inner_left = x[x.size() - 1];
   const Dim& inner_right = y[y.size() - 2];
   if (inner_left.is_known() && inner_right.is_known() && !(inner_left == inner_right)) {
-    FailInference(
-        context, "the inner dimensions of the product must agree, got " + left.ToString() + " and " + right.ToString());
+    FailInference(context, ArgumentLabel(context, b) + ": must have as many rows as " + ArgumentLabel(context, a) +
+                               " has columns, " + left.ToString() + ", got " + right.ToString());
   }
-  const Shape batch = BroadcastShapes(Shape({x.begin(), x.end() - 2}), Shape({y.begin(), y.end() - 2}),
-                                      "node " + context.node().Label());
+  const Shape batch = BroadcastShapes(context, Shape({x.begin(), x.end() - 2}), Shape({y.begin(), y.end() - 2}), b);
   std::vector<Dim> dims = batch.dims();
   if (!row) dims.push_back(x[x.size() - 2]);
   if (!column) dims.push_back(y[y.size() - 1]);
@@ -45,9 +45,10 @@ void InferGemm(InferenceContext& context) {
   Shape out = Shape::OfRank(2);
   const bool trans_a = context.Int("transA", 0) != 0;
   const bool trans_b = context.Int("transB", 0) != 0;
-  for (const Shape* shape : {&a, &b}) {
-    if (shape->has_rank() && shape->rank() != 2)
-      FailInference(context, "matrices must have rank 2, got " + shape->ToString());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Shape& shape = InputShape(context, i);
+    if (shape.has_rank() && shape.rank() != 2)
+      FailInference(context, ArgumentLabel(context, i) + ": must have rank 2, got " + shape.ToString());
   }
   if (a.has_rank()) out[0] = a[trans_a ? 1 : 0];
   if (b.has_rank()) out[1] = b[trans_b ? 0 : 1];
@@ -55,8 +56,9 @@ void InferGemm(InferenceContext& context) {
     const Dim& inner_a = a[trans_a ? 0 : 1];
     const Dim& inner_b = b[trans_b ? 1 : 0];
     if (inner_a.is_known() && inner_b.is_known() && !(inner_a == inner_b)) {
-      FailInference(context,
-                    "the inner dimensions of the product must agree, got " + a.ToString() + " and " + b.ToString());
+      FailInference(context, ArgumentLabel(context, 1) + ": must have as many rows" + (trans_b ? ", transposed," : "") +
+                                 " as " + ArgumentLabel(context, 0) + " has columns" +
+                                 (trans_a ? ", transposed, " : ", ") + a.ToString() + ", got " + b.ToString());
     }
   }
   context.SetOutputShape(0, std::move(out));
@@ -111,7 +113,8 @@ void InferPoolOf(InferenceContext& context, const Dim& channels, std::vector<int
   const Shape& input = InputShape(context, 0);
   if (!input.has_rank()) return;
   if (input.rank() < 2)
-    FailInference(context, "the input must have a batch and a channel dimension, got " + input.ToString());
+    FailInference(context,
+                  ArgumentLabel(context, 0) + ": must have a batch and a channel axis, got " + input.ToString());
   const std::size_t spatial = input.rank() - 2;
   Shape out = Shape::OfRank(input.rank());
   out[0] = input[0];
@@ -209,7 +212,8 @@ void InferDet(InferenceContext& context) {
   const bool square =
       rank >= 2 && (!input[rank - 1].is_known() || !input[rank - 2].is_known() || input[rank - 1] == input[rank - 2]);
   if (!square)
-    FailInference(context, "input 0 must have square matrices in its last two axes, got " + input.ToString());
+    FailInference(context, ArgumentLabel(context, 0) + ": must have square matrices in its last two axes, got " +
+                               input.ToString());
   context.SetOutputShape(0, Shape({input.dims().begin(), input.dims().end() - 2}));
 }
 

@@ -77,8 +77,8 @@ void InferOptimizer(InferenceContext& context) {
   const std::size_t groups = context.node().op_type == "Adam" ? 4 : 3;
   const std::size_t arguments = context.input_count() >= 2 ? context.input_count() - 2 : 0;
   if (arguments == 0 || arguments % groups != 0) {
-    FailInference(context,
-                  "the tensors must come in " + std::to_string(groups) + " groups, got " + std::to_string(arguments));
+    FailInference(context, "inputs: after the first 2 they must come in " + std::to_string(groups) + " groups, got " +
+                               std::to_string(arguments));
   }
   const std::size_t n = arguments / groups;
   for (std::size_t i = 0; i < context.output_count(); ++i) {

@@ -4,9 +4,8 @@
 namespace light {
 namespace {
 
-void Reduce(InferenceContext& context, const std::vector<int64_t>& axes, bool all, bool keep) {
+void Reduce(InferenceContext& context, const std::vector<bool>& given, bool all, bool keep) {
   const Shape& input = InputShape(context, 0);
-  const std::vector<bool> given = MarkAxes(context, axes, input.rank());
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < input.rank(); ++i) {
     const bool reduced = all || given[i];
@@ -30,12 +29,15 @@ void InferReduce(InferenceContext& context) {
     return;
   }
   if (axes->empty() && context.Int("noop_with_empty_axes", 0) != 0) return context.SetOutputShape(0, input);
-  Reduce(context, *axes, axes->empty(), keep);
+  Reduce(context, MarkAxes(context, *axes, input.rank(), 1), axes->empty(), keep);
 }
 
 void InferArgReduce(InferenceContext& context) {
-  if (!InputShape(context, 0).has_rank()) return;
-  Reduce(context, {context.Int("axis", 0)}, false, context.Int("keepdims", 1) != 0);
+  const Shape& input = InputShape(context, 0);
+  if (!input.has_rank()) return;
+  std::vector<bool> given(input.rank());
+  given[NormaliseAxis(context, context.Int("axis", 0), input.rank())] = true;
+  Reduce(context, given, false, context.Int("keepdims", 1) != 0);
 }
 
 constexpr InferenceHook kHooks[] = {

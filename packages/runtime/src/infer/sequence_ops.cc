@@ -25,8 +25,8 @@ void InferSequenceInsert(InferenceContext& context) {
   const ValueType* tensor = context.Input(1);
   if (inner == nullptr) return;
   if (tensor != nullptr && !SameElementTypes(*inner, *tensor)) {
-    FailInference(context, "the tensor must have the type of the sequence's elements, " + inner->ToString() + ", got " +
-                               tensor->ToString());
+    FailInference(context, ArgumentLabel(context, 1) + ": must have the type of the sequence's elements, " +
+                               inner->ToString() + ", got " + tensor->ToString());
   }
   context.SetOutputType(0, ValueType::Sequence(WithoutShape(*inner)));
 }
@@ -48,7 +48,7 @@ void InferOptional(InferenceContext& context) {
     return context.SetOutputType(0, ValueType::Optional(*content));
   }
   const Attribute* type = context.FindAttribute("type");
-  if (type == nullptr) FailInference(context, "an empty optional needs the attribute 'type'");
+  if (type == nullptr) FailInference(context, "attribute type: is required without an input, got none");
   context.SetOutputType(0, ValueType::Optional(std::get<ValueType>(type->data)));
 }
 

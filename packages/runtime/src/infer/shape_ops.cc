@@ -31,6 +31,9 @@ Dim Product(const InferenceContext& context, const std::vector<Dim>& dims) {
 }
 
 Shape ReshapeTo(const InferenceContext& context, const Shape& input, const std::vector<int64_t>& target) {
+  const auto fail = [&](const std::string& rule, const std::string& got) {
+    FailInference(context, ArgumentLabel(context, 1, "shape") + ": " + rule + ", got " + got);
+  };
   const bool allow_zero = context.Int("allowzero", 0) != 0;
   std::vector<Dim> dims;
   std::size_t inferred = target.size();
@@ -38,19 +41,18 @@ Shape ReshapeTo(const InferenceContext& context, const Shape& input, const std::
   std::vector<bool> taken(input.rank());
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (target[i] == -1) {
-      if (inferred != target.size()) FailInference(context, "at most one extent of the new shape may be -1");
+      if (inferred != target.size()) fail("at most one extent may be -1", conversions::FormatExtents(target));
       inferred = i;
       dims.emplace_back();
     } else if (target[i] == 0 && !allow_zero) {
       if (input.has_rank() && i >= input.rank()) {
-        FailInference(context, "extent " + std::to_string(i) +
-                                   " of the new shape is taken from the input, which has rank " +
-                                   std::to_string(input.rank()));
+        fail("an extent of 0 is that of input 0, which has rank " + std::to_string(input.rank()),
+             conversions::FormatExtents(target));
       }
       if (input.has_rank()) taken[i] = true;
       dims.push_back(input.has_rank() ? input[i] : Dim());
     } else if (target[i] < 0) {
-      FailInference(context, "an extent of the new shape must not be negative, got " + std::to_string(target[i]));
+      fail("extents must not be negative but for one -1", conversions::FormatExtents(target));
     } else {
       dims.emplace_back(target[i]);
     }
@@ -75,7 +77,7 @@ Shape ReshapeTo(const InferenceContext& context, const Shape& input, const std::
   if (inferred < dims.size() && new_count.extent() > 0 && old_count.extent() % new_count.extent() == 0) {
     dims[inferred] = Dim(old_count.extent() / new_count.extent());
   } else if (inferred < dims.size() ? new_count.extent() > 0 : old_count.extent() != new_count.extent()) {
-    FailInference(context, "the shape " + input.ToString() + " cannot become " + conversions::FormatExtents(target));
+    fail("must have as many elements as input 0, " + input.ToString(), conversions::FormatExtents(target));
   }
   return Shape(std::move(dims));
 }
@@ -102,7 +104,8 @@ void InferFlatten(InferenceContext& context) {
   const int64_t axis = context.Int("axis", 1);
   const auto rank = static_cast<int64_t>(input.rank());
   if (axis < -rank || axis > rank)
-    FailInference(context, "axis lies outside the rank of the input, got " + std::to_string(axis));
+    FailInference(context, "attribute axis: must be in [" + std::to_string(-rank) + ", " + std::to_string(rank) +
+                               "] for rank " + std::to_string(rank) + ", got " + std::to_string(axis));
   const auto split = input.dims().begin() + (axis < 0 ? axis + rank : axis);
   context.SetOutputShape(
       0, Shape({Product(context, {input.dims().begin(), split}), Product(context, {split, input.dims().end()})}));
@@ -115,11 +118,11 @@ void InferSqueeze(InferenceContext& context) {
   if (!input.has_rank() || !axes) return;
   std::vector<bool> dropped(input.rank());
   if (given && !axes->empty()) {
-    dropped = MarkAxes(context, *axes, input.rank());
+    dropped = MarkAxes(context, *axes, input.rank(), 1);
     for (std::size_t i = 0; i < input.rank(); ++i) {
       if (dropped[i] && input[i].is_known() && input[i].extent() != 1) {
-        FailInference(context, "dimension " + std::to_string(i) + " must be 1 to be squeezed, got " +
-                                   std::to_string(input[i].extent()));
+        FailInference(context, ArgumentLabel(context, 1, "axes") + ": axis " + std::to_string(i) +
+                                   " of input 0 must have extent 1, got " + input.ToString());
       }
     }
   } else {
@@ -141,7 +144,7 @@ void InferUnsqueeze(InferenceContext& context) {
   const auto axes = Axes(context, 1, &given);
   if (!input.has_rank() || !axes) return;
   const std::size_t rank = input.rank() + axes->size();
-  const std::vector<bool> added = MarkAxes(context, *axes, rank);
+  const std::vector<bool> added = MarkAxes(context, *axes, rank, 1);
   std::vector<Dim> dims;
   for (std::size_t i = 0, next = 0; i < rank; ++i) dims.push_back(added[i] ? Dim(1) : input[next++]);
   context.SetOutputShape(0, Shape(std::move(dims)));
@@ -156,13 +159,14 @@ void InferTranspose(InferenceContext& context) {
   }
   std::vector<bool> used(input.rank());
   if (perm.size() != input.rank()) {
-    FailInference(context,
-                  "'perm' must have " + std::to_string(input.rank()) + " entries, got " + std::to_string(perm.size()));
+    FailInference(context, "attribute perm: must have " + std::to_string(input.rank()) + " entries, got " +
+                               conversions::FormatExtents(perm));
   }
   Shape out = Shape::OfRank(input.rank());
   for (std::size_t i = 0; i < perm.size(); ++i) {
-    const std::size_t from = NormaliseAxis(context, perm[i], input.rank());
-    if (used[from]) FailInference(context, "'perm' is no permutation, got " + conversions::FormatExtents(perm));
+    const std::size_t from = NormaliseAxis(context, perm[i], input.rank(), "attribute perm");
+    if (used[from])
+      FailInference(context, "attribute perm: must be a permutation, got " + conversions::FormatExtents(perm));
     used[from] = true;
     out[i] = input[from];
   }
@@ -180,19 +184,19 @@ void InferConcat(InferenceContext& context) {
       continue;
     }
     if (next.rank() != out.rank()) {
-      FailInference(context, "input " + std::to_string(i) + " must have rank " + std::to_string(out.rank()) + ", got " +
+      FailInference(context, ArgumentLabel(context, i) + ": must have rank " + std::to_string(out.rank()) + ", got " +
                                  next.ToString());
     }
     for (std::size_t d = 0; d < out.rank(); ++d) {
-      if (d == axis) {
-        out[d] = Sum(context, out[d], next[d]);
-      } else if (out[d].is_known() && next[d].is_known() && !(out[d] == next[d])) {
-        FailInference(context, "input " + std::to_string(i) + " must agree with " + out.ToString() +
+      if (d == axis) continue;
+      if (out[d].is_known() && next[d].is_known() && !(out[d] == next[d])) {
+        FailInference(context, ArgumentLabel(context, i) + ": must agree with " + out.ToString() +
                                    " except along axis " + std::to_string(axis) + ", got " + next.ToString());
       } else if (!out[d].is_known() && (next[d].is_known() || !out[d].is_symbolic())) {
         out[d] = next[d];
       }
     }
+    out[axis] = Sum(context, out[axis], next[axis]);
   }
   context.SetOutputShape(0, std::move(out));
 }
@@ -202,10 +206,10 @@ void InferExpand(InferenceContext& context) {
   if (!target) return;
   for (const int64_t extent : *target) {
     if (extent < 0)
-      FailInference(context, "an extent must not be negative, got " + conversions::FormatExtents(*target));
+      FailInference(context, ArgumentLabel(context, 1) + ": extents must not be negative, got " +
+                                 conversions::FormatExtents(*target));
   }
-  context.SetOutputShape(
-      0, BroadcastShapes(InputShape(context, 0), Shape::FromExtents(*target), "node " + context.node().Label()));
+  context.SetOutputShape(0, BroadcastShapes(context, InputShape(context, 0), Shape::FromExtents(*target), 1));
 }
 
 void InferTile(InferenceContext& context) {
@@ -239,8 +243,8 @@ void InferSplit(InferenceContext& context) {
     }
   }
   if (sizes && sizes->size() != count) {
-    FailInference(context, "'split' must have one entry per output, got " + std::to_string(sizes->size()) + " for " +
-                               std::to_string(count));
+    FailInference(context, ArgumentLabel(context, 1, "split") + ": must have one entry per output, " +
+                               std::to_string(count) + ", got " + conversions::FormatExtents(*sizes));
   }
   for (std::size_t i = 0; i < count; ++i) {
     Shape out = input;
