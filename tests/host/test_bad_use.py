@@ -24,6 +24,26 @@ def model_of(nodes, inputs, outputs, initializers=()) -> bytes:
 ADD = model_of([helper.make_node("Add", ["x", "x"], ["y"])], ["x"], ["y"])
 
 
+SIMD = """
+import sys
+import onnx_light_ort_host as ort
+try:
+    ort.InferenceSession(sys.argv[1])
+except ort.InvalidArgument as error:
+    print(error)
+"""
+
+
+def test_a_wrong_instruction_set_is_told_when_a_session_is_made(run_python, tmp_path):
+    path = tmp_path / "add.onnx"
+    path.write_bytes(ADD)
+    said = run_python(SIMD, path, ONNX_LIGHT_SIMD="sse9").stdout
+    assert "ONNX_LIGHT_SIMD: must be one of baseline" in said
+    assert "got 'sse9'" in said
+    assert "node" not in said
+    assert run_python(SIMD, path, ONNX_LIGHT_SIMD="baseline").stdout == ""
+
+
 def test_a_session_keeps_its_model():
     session = ort.InferenceSession(ADD)
     with pytest.raises(

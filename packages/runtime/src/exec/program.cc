@@ -10,6 +10,7 @@
 #include "exec/step_builder.h"
 #include "exec/step_context.h"
 #include "exec/step_error.h"
+#include "kernels/simd_dispatch.h"
 #include "light/error.h"
 
 namespace light {
@@ -71,6 +72,7 @@ Program::~Program() = default;
 
 std::unique_ptr<Program> Program::Lower(std::shared_ptr<const Graph> graph, Assignment assignment,
                                         const ProgramOptions& options) {
+  Simd();  // what is wrong with ONNX_LIGHT_SIMD is told here and not by a node
   auto impl = std::make_unique<Impl>();
   impl->graph = std::move(graph);
   impl->assignment = std::move(assignment);
