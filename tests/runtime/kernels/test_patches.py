@@ -79,35 +79,31 @@ def test_col2im_refuses(run_node: Any, shape: Any, image: Any, block: Any, messa
 
 
 def deform_conv(x: Any, w: Any, offset: Any, bias: Any, mask: Any, a: dict[str, Any]) -> np.ndarray:
-    n, channels, height, width = x.shape
-    filters, per_group, kh, kw = w.shape
+    n, channels, *extents = x.shape
+    filters, per_group, *taps = w.shape
+    axes = len(extents)
     groups, offset_groups = a.get("group", 1), a.get("offset_group", 1)
-    sh, sw = a.get("strides", (1, 1))
-    dh, dw = a.get("dilations", (1, 1))
-    top, left = a.get("pads", (0, 0, 0, 0))[:2]
-    out_h, out_w = offset.shape[2:]
-    offset = offset.reshape(n, offset_groups, kh, kw, 2, out_h, out_w)
-    mask = (
-        np.ones((n, offset_groups, kh, kw, out_h, out_w))
-        if mask is None
-        else mask.reshape(n, offset_groups, kh, kw, out_h, out_w)
-    )
-    out = np.zeros((n, filters, out_h, out_w))
-    padded = np.zeros((n, channels, height + 2, width + 2))
-    padded[:, :, 1:-1, 1:-1] = x
-    for b, f, i, j, c, p, q in np.ndindex(n, filters, out_h, out_w, per_group, kh, kw):
+    strides, dilations = a.get("strides", (1,) * axes), a.get("dilations", (1,) * axes)
+    pads = a.get("pads", (0,) * 2 * axes)[:axes]
+    made = offset.shape[2:]
+    offset = offset.reshape(n, offset_groups, *taps, axes, *made)
+    mask = np.ones((n, offset_groups, *taps, *made)) if mask is None else mask.reshape(n, offset_groups, *taps, *made)
+    out = np.zeros((n, filters, *made))
+    padded = np.pad(x, [(0, 0), (0, 0), *[(1, 1)] * axes])
+    for b, f, c, *rest in np.ndindex(n, filters, per_group, *made, *taps):
+        at, tap = rest[:axes], rest[axes:]
         channel = f // (filters // groups) * per_group + c
         group = channel // (channels // offset_groups)
-        y0 = i * sh - top + p * dh + offset[b, group, p, q, 0, i, j]
-        x0 = j * sw - left + q * dw + offset[b, group, p, q, 1, i, j]
-        if not (-1 < y0 < height and -1 < x0 < width):
+        places = np.array(at) * strides - pads + np.array(tap) * dilations
+        point = places + offset[(b, group, *tap, slice(None), *at)]
+        if not all(-1 < y < extent for y, extent in zip(point, extents, strict=True)):
             continue
-        r, s = int(np.floor(y0)), int(np.floor(x0))
-        down, across = y0 - r, x0 - s
-        corners = padded[b, channel, r + 1 : r + 3, s + 1 : s + 3]
-        value = np.array([1 - down, down]) @ corners @ np.array([1 - across, across])
-        out[b, f, i, j] += w[f, c, p, q] * value * mask[b, group, p, q, i, j]
-    return out if bias is None else out + bias.reshape(1, -1, 1, 1)
+        low = np.floor(point).astype(int)
+        value = padded[(b, channel, *(slice(i + 1, i + 3) for i in low))]
+        for part in point - low:
+            value = np.tensordot([1 - part, part], value, 1)
+        out[(b, f, *at)] += w[(f, c, *tap)] * value * mask[(b, group, *tap, *at)]
+    return out if bias is None else out + bias.reshape(1, -1, *[1] * axes)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -133,6 +129,30 @@ def test_deform_conv(run_node: Any, rng: Any, dtype: Any, attributes: Any, exten
     close(got, deform_conv(*wide, attributes), dtype, 20)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(
+    ("extents", "taps", "made", "attributes"),
+    [
+        ((9,), (3,), (5,), {"strides": (2,), "pads": (1, 1), "group": 2, "offset_group": 2}),
+        ((4, 3, 5), (2, 1, 2), (3, 3, 2), {"dilations": (1, 1, 3)}),
+        ((3, 2, 2, 3), (2, 1, 2, 1), (2, 2, 1, 3), {"offset_group": 2}),
+    ],
+)
+def test_deform_conv_of_other_ranks(
+    run_node: Any, rng: Any, dtype: Any, extents: Any, taps: Any, made: Any, attributes: Any
+) -> None:
+    points = attributes.get("offset_group", 1) * int(np.prod(taps))
+    x = uniform(rng, (2, 4, *extents), dtype)
+    w = uniform(rng, (2, 4 // attributes.get("group", 1), *taps), dtype)
+    offset = rng.uniform(-2, 2, (2, points * len(extents), *made)).astype(dtype)
+    mask = uniform(rng, (2, points, *made), dtype)
+    bias = uniform(rng, (2,), dtype)
+    wide = [a.astype(np.float64) for a in (x, w, offset, bias, mask)]
+    (got,) = run_node("DeformConv", [x, w, offset, bias, mask], 22, threads=2, **attributes)
+    assert got.dtype == dtype
+    close(got, deform_conv(*wide, attributes), dtype, 20)
+
+
 @pytest.mark.parametrize(
     ("inputs", "attributes", "message"),
     [
@@ -141,6 +161,9 @@ def test_deform_conv(run_node: Any, rng: Any, dtype: Any, attributes: Any, exten
         ([(1, 2, 3, 3), (1, 2, 2, 2), (1, 8, 2, 2), (2,)], {}, "vector of 1"),
         ([(1, 2, 3, 3), (1, 2, 2, 2), (1, 8, 2, 2), None, (1, 5, 2, 2)], {}, r"mask.*\[1, 4, 2, 2\]"),
         ([(1, 2, 3, 3), (1, 2, 2, 2), (1, 8, 2, 2)], {"offset_group": 3}, "offset_group"),
+        ([(1, 2, 3), (1, 2, 2), (1, 3, 2)], {}, r"offset.*\[1, 2, 2\]"),
+        ([(1, 2), (1, 2), (1, 2)], {}, r"X\): must have 1 to 6 spatial axes"),
+        ([(1,) * 9, (1,) * 9, (1,) * 9], {}, r"X\): must have 1 to 6 spatial axes"),
         ([(1, 2, 3, 3), (1, 2, 2, 2), (1, 8, 2, 2)], {"kernel_shape": [3, 3]}, "kernel_shape"),
     ],
 )

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/matrix_product.h"
 #include "kernels/scratch.h"
@@ -71,11 +72,12 @@ class DeformConv final : public KernelBase {
     const Tensor& offset = Required(context, 2, "offset");
     const Tensor* bias = context.Input(3);
     const Tensor* mask = context.Input(4);
-    if (x.rank() != 4)
-      throw Error(x.rank() == 3 || x.rank() > 4 ? ErrorCode::kNotImplemented : ErrorCode::kInvalidArgument,
-                  InputLabel(0, "X") + ": must have two spatial axes, got " + Describe(x));
+    if (x.rank() < 3 || x.rank() > kMostAxes + 2)
+      FailArgument(InputLabel(0, "X") + ": must have 1 to " + std::to_string(kMostAxes) + " spatial axes, got " +
+                   Describe(x));
+    const std::size_t spatial = x.rank() - 2;
     const int64_t batch = x.dim(0), channels = x.dim(1);
-    if (weights.rank() != 4 || weights.dim(0) % group_ != 0 || weights.dim(1) * group_ != channels)
+    if (weights.rank() != x.rank() || weights.dim(0) % group_ != 0 || weights.dim(1) * group_ != channels)
       FailArgument(InputLabel(1, "W") + ": must have filters that " + std::to_string(group_) +
                    " groups share, each of a group's share of " + std::to_string(channels) + " channels, got " +
                    Describe(weights));
@@ -83,24 +85,21 @@ class DeformConv final : public KernelBase {
       FailArgument(InputLabel(0, "X") + ": channels must be a multiple of offset_group, " +
                    std::to_string(offset_group_) + ", got " + Describe(x));
     const Window w = attributes_.Resolve(x, weights.dims().span().subspan(2));
-    if (!attributes_.kernel().empty() &&
-        (attributes_.kernel()[0] != w.kernel[0] || attributes_.kernel()[1] != w.kernel[1]))
+    if (!attributes_.kernel().empty() && !w.kernel.Equals(attributes_.kernel()))
       FailArgument(InputLabel(1, "W") + ": must have the extents of kernel_shape, got " + Describe(weights));
-    const int64_t filters = weights.dim(0), taps = w.kernel[0] * w.kernel[1];
+    const int64_t filters = weights.dim(0), taps = Product(w.kernel, 0, spatial);
     const auto check = [&](const Tensor& tensor, std::size_t i, const char* name, int64_t planes) {
-      const int64_t wanted[] = {batch, planes, w.output[0], w.output[1]};
+      const Dims wanted = ExtentsOf(batch, planes, w);
       if (!tensor.dims().Equals(wanted))
-        FailArgument(InputLabel(i, name) + ": must be [" + std::to_string(batch) + ", " + std::to_string(planes) +
-                     ", " + std::to_string(w.output[0]) + ", " + std::to_string(w.output[1]) + "], got " +
+        FailArgument(InputLabel(i, name) + ": must be " + conversions::FormatExtents(wanted) + ", got " +
                      Describe(tensor));
     };
-    check(offset, 2, "offset", MultiplyExtents(MultiplyExtents(offset_group_, taps), 2));
+    check(offset, 2, "offset", MultiplyExtents(MultiplyExtents(offset_group_, taps), static_cast<int64_t>(spatial)));
     if (mask) check(*mask, 4, "mask", MultiplyExtents(offset_group_, taps));
     if (bias && (bias->rank() != 1 || bias->dim(0) != filters))
       FailArgument(InputLabel(3, "B") + ": must be a vector of " + std::to_string(filters) + ", got " +
                    Describe(*bias));
-    const int64_t dims[] = {batch, filters, w.output[0], w.output[1]};
-    Tensor& y = context.Output(0, dims);
+    Tensor& y = context.Output(0, ExtentsOf(batch, filters, w));
     if (y.element_count() == 0) return;
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -110,11 +109,22 @@ class DeformConv final : public KernelBase {
   }
 
  private:
+  static constexpr std::size_t kMostAxes = 6;
+
+  static Dims ExtentsOf(int64_t batch, int64_t planes, const Window& w) {
+    Dims dims;
+    dims.Resize(w.output.rank() + 2);
+    dims[0] = batch;
+    dims[1] = planes;
+    std::copy_n(w.output.data(), w.output.rank(), dims.data() + 2);
+    return dims;
+  }
+
   template <class T>
   void Convolve(RuntimeContext& context, const Window& w, const Tensor& x, const T* weights, const T* offset,
                 const T* bias, const T* mask, Tensor& y) const {
     using C = ComputeType<T>;
-    const int64_t channels = x.dim(1), taps = w.kernel[0] * w.kernel[1], positions = w.output_size();
+    const int64_t channels = x.dim(1), taps = Product(w.kernel, 0, w.kernel.rank()), positions = w.output_size();
     const int64_t depth = channels / group_ * taps, rows = y.dim(1) / group_;
     const C* wide;
     if constexpr (kIsSmallFloat<T>)
@@ -125,9 +135,14 @@ class DeformConv final : public KernelBase {
     auto* packed = Scratch<C>(context, std::is_same_v<C, float> ? PackedSize(depth, positions) : 0);
     auto* product = Scratch<C>(context, rows * positions);
     for (int64_t n = 0; n < x.dim(0); ++n) {
-      Sample(context, w, x.Data<T>() + n * channels * w.input_size(), channels,
-             offset + n * offset_group_ * taps * 2 * positions,
-             mask ? mask + n * offset_group_ * taps * positions : nullptr, columns);
+      const auto rank = static_cast<int64_t>(w.input.rank());
+      const T* image = x.Data<T>() + n * channels * w.input_size();
+      const T* shifts = offset + n * offset_group_ * taps * rank * positions;
+      const T* factors = mask ? mask + n * offset_group_ * taps * positions : nullptr;
+      if (rank == 2)
+        Sample(context, w, image, channels, shifts, factors, columns);
+      else
+        SampleAny(context, w, image, channels, shifts, factors, columns);
       for (int64_t g = 0; g < group_; ++g) {
         Multiply(context, wide + g * rows * depth, columns + g * depth * positions, rows, positions, depth, packed,
                  product);
@@ -175,6 +190,65 @@ class DeformConv final : public KernelBase {
           points.Look(image + channel * height * width, n, columns + (channel * taps + tap) * positions + first);
       }
     });
+  }
+
+  /// As Sample, for any number of axes.
+  template <class T, class C>
+  void SampleAny(RuntimeContext& context, const Window& w, const T* image, int64_t channels, const T* offset,
+                 const T* mask, C* columns) const {
+    const int64_t taps = Product(w.kernel, 0, w.kernel.rank()), positions = w.output_size(), size = w.input_size();
+    const int64_t shared = channels / offset_group_;
+    const double cost = 30 + 4 * static_cast<double>(shared);
+    context.ParallelFor(shared == 0 ? 0 : offset_group_ * taps * positions, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t position = unit % positions, tap = unit / positions % taps, group = unit / positions / taps;
+        int64_t places[1 << kMostAxes];
+        C weights[1 << kMostAxes];
+        const int64_t n =
+            Corners(w, position, tap, offset + (group * taps + tap) * w.input.rank() * positions,
+                    mask ? static_cast<C>(mask[(group * taps + tap) * positions + position]) : C(1), places, weights);
+        for (int64_t channel = group * shared; channel < (group + 1) * shared; ++channel) {
+          C sum = 0;
+          for (int64_t k = 0; k < n; ++k) sum += weights[k] * static_cast<C>(image[channel * size + places[k]]);
+          columns[(channel * taps + tap) * positions + position] = sum;
+        }
+      }
+    });
+  }
+
+  /// The elements around the point that a tap meets at an output position, but for those that do not count. Returns
+  /// how many there are.
+  template <class T, class C>
+  static int64_t Corners(const Window& w, int64_t position, int64_t tap, const T* offset, C factor, int64_t* places,
+                         C* weights) {
+    const std::size_t rank = w.input.rank();
+    const int64_t positions = w.output_size();
+    if (factor == 0) return 0;
+    int64_t n = 1, pitch = 1, left = position;
+    places[0] = 0;
+    weights[0] = factor;
+    for (std::size_t d = rank; d-- > 0; pitch *= w.input[d]) {
+      const int64_t at = left % w.output[d] * w.strides[d] - w.pads[d] + tap % w.kernel[d] * w.dilations[d];
+      left /= w.output[d];
+      tap /= w.kernel[d];
+      const C point = static_cast<C>(at) + static_cast<C>(offset[static_cast<int64_t>(d) * positions + position]);
+      if (!(point > -1 && point < static_cast<C>(w.input[d]))) return 0;
+      const C low = std::floor(point), part = point - low;
+      const auto first = static_cast<int64_t>(low);
+      // Each corner so far becomes two: here, and one step along this axis.
+      const bool has_low = first >= 0, has_high = part > 0 && first + 1 < w.input[d];
+      if (!has_low && !has_high) return 0;
+      for (int64_t k = 0; k < n; ++k) {
+        if (has_low && has_high) {
+          places[n + k] = places[k] + (first + 1) * pitch;
+          weights[n + k] = weights[k] * part;
+        }
+        places[k] += (has_low ? first : first + 1) * pitch;
+        weights[k] *= has_low ? 1 - part : part;
+      }
+      if (has_low && has_high) n *= 2;
+    }
+    return n;
   }
 
   static void Multiply(RuntimeContext& context, const float* a, const float* b, int64_t m, int64_t n, int64_t k,
