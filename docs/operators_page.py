@@ -47,8 +47,9 @@ this page. Natively run {native} of {total}:
 are any. Element types are those of the newest version, by the name that ONNX gives the type parameter, with the types
 that ONNX allows and no kernel takes. These, versions without kernels and, where the page says "some nodes", attributes
 that the kernel does not have go to `onnx.reference`, if the extra `reference` is installed and
-`SessionOptions.reference_fallback` is on. "floats" are float16, bfloat16, float and double, "integers" the signed and
-unsigned ones of 8 to 64 bits.
+`SessionOptions.reference_fallback` is on. `Resize` and `Upsample` refuse to interpolate strings, and to give complex
+numbers a value outside the image (`tf_crop_and_resize`). "floats" are float16, bfloat16, float and double, "integers"
+the signed and unsigned ones of 8 to 64 bits.
 """
 
 

@@ -351,15 +351,45 @@ def test_resize_refuses(run_node: Any, roi: Any, scales: Any, sizes: Any, attrib
         run_node("Resize", inputs, 18, unranked=True, **attributes)
 
 
+CROP = {"coordinate_transformation_mode": "tf_crop_and_resize"}
+
+
 @pytest.mark.parametrize(
     ("dtype", "attributes", "message"),
     [
-        (np.bool_, {"mode": "linear"}, "interpolation of elements of type bool"),
-        (np.complex64, {"mode": "cubic"}, "interpolation of elements of type complex64"),
-        (object, {"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize of elements of type"),
+        (object, {"mode": "linear"}, "attribute mode: is not implemented for elements of type string, got linear"),
+        (object, CROP, "attribute coordinate_transformation_mode: is not implemented for elements of type string"),
+        (np.complex64, {"mode": "cubic", **CROP}, "coordinate_transformation_mode: .* of type complex64, got tf_crop"),
     ],
 )
-def test_resize_declines(run_node: Any, dtype: Any, attributes: Any, message: str) -> None:
+def test_resize_does_not_implement(run_node: Any, dtype: Any, attributes: Any, message: str) -> None:
     x = np.array(["a", "b"], object) if dtype is object else np.ones(2, dtype)
     with pytest.raises(Exception, match=message):
         run_node("Resize", [x, f32([0, 1]), f32([2])], 13, **attributes)
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize(("dtype", "part"), [(np.complex64, np.float32), (np.complex128, np.float64)])
+@pytest.mark.parametrize("scales", [[1, 2.5], [3, 1], [0.5, 2], [1, 1]])
+def test_parts_of_complex_numbers_are_resized_alike(
+    run_node: Any, rng: Any, mode: str, dtype: Any, part: Any, scales: Any
+) -> None:
+    x = (rng.standard_normal((4, 6)) + 1j * rng.standard_normal((4, 6))).astype(dtype)
+    (got,) = run_node("Resize", [x, None, f32(scales)], 18, mode=mode)
+    assert got.dtype == dtype
+    for take in (np.real, np.imag):
+        (one,) = run_node("Resize", [take(x).astype(part), None, f32(scales)], 18, mode=mode)
+        np.testing.assert_allclose(take(got), one, rtol=0, atol=8 * np.finfo(part).eps)
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
+def test_bools_are_true_where_their_numbers_are_not_zero(run_node: Any, mode: str, coordinates: str) -> None:
+    x = np.zeros((3, 9), bool)
+    x[1, 2] = x[2, 5] = x[2, 6] = True
+    attributes = {"mode": mode, "coordinate_transformation_mode": coordinates}
+    (got,) = run_node("Resize", [x, None, f32([2, 3])], 18, **attributes)
+    (number,) = run_node("Resize", [x.astype(np.float32), None, f32([2, 3])], 18, **attributes)
+    assert got.dtype == bool
+    assert 0 < got.sum() < got.size
+    np.testing.assert_array_equal(got, number != 0)

@@ -93,6 +93,7 @@ class Resize final : public KernelBase {
       scales_ = info.Floats("scales");
     has_roi_input_ = is_resize && info.since_version() >= 11;
     scales_input_ = has_roi_input_ ? 2 : 1;
+    CheckType(info);
     const std::string policy = info.String("keep_aspect_ratio_policy", "stretch");
     not_larger_ = policy == "not_larger";
     keeps_aspect_ = policy != "stretch";
@@ -114,15 +115,33 @@ class Resize final : public KernelBase {
     if (x.element_count() == 0)
       FailArgument(InputLabel(0, "X") + ": must have elements to make " + Describe(y) + " of, got " + Describe(x));
     if (resampling_.mode() == Resampling::Mode::kNearest) return CopyNearest(context, axes, x, y);
-    WithType(NumberTypes{}, x.type(),
+    if (IsComplex(x.type())) return InterpolateParts(context, axes, x, y);
+    WithType(NumberAndBoolTypes{}, x.type(),
              [&](auto tag) { Interpolate<typename decltype(tag)::type>(context, axes, x, y); });
   }
 
  private:
+  static bool IsComplex(ElementType type) {
+    return type == ElementType::kComplex64 || type == ElementType::kComplex128;
+  }
+  /// There is nothing between two strings, and no string or complex number for what lies outside.
+  void CheckType(const KernelInfo& info) const {
+    const ElementType type = info.InputElement(0);
+    const bool is_string = type == ElementType::kString;
+    std::string attribute;
+    if (is_string && resampling_.mode() != Resampling::Mode::kNearest)
+      attribute = "mode";
+    else if ((is_string || IsComplex(type)) && resampling_.crops())
+      attribute = "coordinate_transformation_mode";
+    if (attribute.empty()) return;
+    info.Fail(ErrorCode::kNotImplemented, "attribute " + attribute + ": is not implemented for elements of type " +
+                                              conversions::Name(type) + ", got " + info.String(attribute, ""));
+  }
+  static ResizedAxis Unchanged(int64_t extent) { return {extent, extent, 1, static_cast<double>(extent), 0, 1, 1, 1}; }
+
   void Resolve(RuntimeContext& context, const Tensor& x, std::span<ResizedAxis> resized) const {
     const std::size_t rank = x.rank();
-    for (std::size_t d = 0; d < rank; ++d)
-      resized[d] = {x.dim(d), x.dim(d), 1, static_cast<double>(x.dim(d)), 0, 1, 1, 1};
+    for (std::size_t d = 0; d < rank; ++d) resized[d] = Unchanged(x.dim(d));
     if (axes_given_) MarkAxes(axes_, rank);
     const std::size_t count = axes_given_ ? axes_.rank() : rank;
     const auto axis = [&](std::size_t i) -> ResizedAxis& {
@@ -229,6 +248,27 @@ class Resize final : public KernelBase {
     }
   }
 
+  /// Weights are real: complex numbers are two real ones along one more axis, which stays as it is.
+  void InterpolateParts(RuntimeContext& context, std::span<const ResizedAxis> axes, const Tensor& x, Tensor& y) const {
+    const std::size_t rank = axes.size();
+    const std::span<ResizedAxis> all(Scratch<ResizedAxis>(context, static_cast<int64_t>(rank + 1)), rank + 1);
+    std::copy(axes.begin(), axes.end(), all.begin());
+    all[rank] = Unchanged(2);
+    const ElementType part = x.type() == ElementType::kComplex64 ? ElementType::kFloat : ElementType::kDouble;
+    const auto parts = [&](const Tensor& tensor) {
+      Dims dims = tensor.dims();
+      dims.Resize(rank + 1);
+      dims[rank] = 2;
+      return Tensor::Borrow(part, dims, const_cast<void*>(tensor.data()));
+    };
+    const Tensor from = parts(x);
+    Tensor to = parts(y);
+    if (part == ElementType::kFloat)
+      Interpolate<float>(context, all, from, to);
+    else
+      Interpolate<double>(context, all, from, to);
+  }
+
   template <class T>
   void Interpolate(RuntimeContext& context, std::span<ResizedAxis> axes, const Tensor& x, Tensor& y) const {
     using Acc = Interpolated<T>;
@@ -283,21 +323,8 @@ class Resize final : public KernelBase {
   bool not_larger_ = false;
 };
 
-std::string Declines(const KernelInfo& info) {
-  static const TypeSet numbers = SetOf(NumberTypes{}), crop = SetOf(NumberAndBoolTypes{});
-  const ValueType& type = *info.InputType(0);
-  const std::string element = conversions::Name(info.InputElement(0));
-  if (info.String("mode", "nearest") != "nearest" && !numbers.Contains(type))
-    return "interpolation of elements of type " + element;
-  if (info.String("coordinate_transformation_mode", "") == "tf_crop_and_resize" && !crop.Contains(type))
-    return "tf_crop_and_resize of elements of type " + element;
-  return "";
-}
-
 void Register(KernelRegistry& registry, const char* op_type, int since, int until) {
-  KernelRegistration registration = Registration(op_type, since, until, {});
-  registration.declines = Declines;
-  registry.RegisterKernelFn(registration, MakeKernel<Resize>);
+  registry.RegisterKernelFn(Registration(op_type, since, until, {}), MakeKernel<Resize>);
 }
 
 }  // namespace
