@@ -25,7 +25,7 @@ LEVELS = levels()
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    """Return what was measured on each level."""
+    """Return what was measured on each level, in all types of floats."""
     folder = tmp_path_factory.mktemp("errors")
     found = {}
     for level in LEVELS:
