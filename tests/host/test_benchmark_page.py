@@ -40,6 +40,19 @@ def test_numbers_have_units_of_their_size() -> None:
     assert [ratio(value) for value in (1.5, 0.1, 0.05, 0.0003)] == ["1.50", "0.10", "0.050", "0.0003"]
 
 
+def test_the_size_of_the_wheel_is_checked() -> None:
+    quantity = QUANTITIES["wheel_size_wanted"]
+    ours, wanted = quantity.sides
+    assert (ours.number, wanted.number, quantity.wanted, quantity.unit) == (None, 3, 1, "MB")
+    row = table([Result(quantity, ratios=[2.9 / wanted.number], values=(2.9, wanted.number))])[-1]
+    assert row == "| wheel, compressed, against 3 MB | 1 | 0.97 | 2.90 MB, 3.00 MB |"
+
+
+def test_peak_memory_is_a_ratio_of_the_live_tensors() -> None:
+    found = {name: quantity.sides[1].number for name, quantity in QUANTITIES.items() if name.endswith("_live")}
+    assert found == {"peak_large_chain_live": 32, "peak_large_diamonds_live": 48}
+
+
 def test_an_interrupted_run_keeps_the_old_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "benchmarks.md"
     results = [Result(T1, ratios=[1.0], values=(1, 1))]
