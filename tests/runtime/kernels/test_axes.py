@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of axes, which many operators have: an axis that is given twice is refused wherever it is."""
+"""Lists of axes, which many operators have: one that is given twice, or is none, is refused wherever it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ BETWEEN: dict[str, list[np.ndarray | None]] = {
     "Resize": [None, None, int64([2, 2])],
     "Slice": [int64([0, 0]), int64([1, 1])],
 }
-TWICE = r"node .*: (input \d \(axes\)|(attribute )?axes): must be distinct, got axis 2 twice in \[2, -[24]\]"
+# What is wrong with two axes, and the message.
+WRONG = {
+    "twice": ([2, -2], r"must be distinct, got axis 2 twice in \[2, -[24]\]"),
+    "beyond": ([2, -9], r"must be in \[-\d, \d\] for rank \d, got -9"),
+}
 
 
 def operators() -> list[tuple[str, int, bool]]:
@@ -46,9 +50,13 @@ def test_all_kinds_of_operators_are_there() -> None:
     }  # fmt: skip
 
 
-def run_with_axis_2_twice(run_node: Any, op_type: str, opset: int, by_attribute: bool, ahead: bool) -> None:
-    """Run a node; `ahead` says whether what inference has to know is known before the run."""
-    axes = [2, -4 if op_type == "Unsqueeze" else -2]
+def refused(
+    run_node: Any, op_type: str, opset: int, by_attribute: bool, kind: str, ahead: bool, error: type[Exception]
+) -> None:
+    """Run a node, which is refused; `ahead` says whether what inference has to know is known before the run."""
+    axes, message = WRONG[kind]
+    if op_type == "Unsqueeze" and kind == "twice":
+        axes = [2, -4]
     inputs: list[np.ndarray | None] = [X]
     attributes: dict[str, Any] = {"axes": axes} if by_attribute else {}
     if op_type == "Slice" and by_attribute:
@@ -57,21 +65,23 @@ def run_with_axis_2_twice(run_node: Any, op_type: str, opset: int, by_attribute:
         inputs += BETWEEN.get(op_type, [])
     if not by_attribute:
         inputs.append(int64(axes))
+    place = "attribute axes" if by_attribute else rf"input {len(inputs) - 1} \(axes\)"
     constants = [len(inputs) - 1] if ahead and not by_attribute else []
-    run_node(op_type, inputs, opset, constants=constants, unranked=not ahead, **attributes)
+    with pytest.raises(error, match=f"node .*: {place}: {message}"):
+        run_node(op_type, inputs, opset, constants=constants, unranked=not ahead, **attributes)
 
 
+@pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize(("op_type", "opset", "by_attribute"), OPERATORS)
-def test_an_axis_given_twice_is_refused_by_the_kernel(
-    run_node: Any, op_type: str, opset: int, by_attribute: bool
+def test_wrong_axes_are_refused_by_the_kernel(
+    run_node: Any, op_type: str, opset: int, by_attribute: bool, kind: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=TWICE):
-        run_with_axis_2_twice(run_node, op_type, opset, by_attribute, ahead=False)
+    refused(run_node, op_type, opset, by_attribute, kind, False, InvalidArgument)
 
 
+@pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize(("op_type", "opset", "by_attribute"), OPERATORS)
-def test_an_axis_given_twice_is_refused_ahead(run_node: Any, op_type: str, opset: int, by_attribute: bool) -> None:
+def test_wrong_axes_are_refused_ahead(run_node: Any, op_type: str, opset: int, by_attribute: bool, kind: str) -> None:
     """Where extents are inferred from the axes, the session is refused."""
     is_inferred = op_type.startswith("Reduce") or op_type in ("Slice", "Squeeze", "Unsqueeze")
-    with pytest.raises(InvalidGraph if is_inferred else InvalidArgument, match=TWICE):
-        run_with_axis_2_twice(run_node, op_type, opset, by_attribute, ahead=True)
+    refused(run_node, op_type, opset, by_attribute, kind, True, InvalidGraph if is_inferred else InvalidArgument)

@@ -334,7 +334,7 @@ def test_no_elements(run_node: Any, mode: str) -> None:
         (None, [1, 1], [2, 2], {}, "omitted"),
         (None, None, None, {}, "scales"),
         (None, [2, 2], None, {"axes": [0, 0]}, "distinct"),
-        (None, [2], None, {"axes": [2]}, "axis"),
+        (None, [2], None, {"axes": [2]}, r"attribute axes: must be in \[-2, 1\] for rank 2, got 2"),
         ([0, 1], [2, 2], None, {"coordinate_transformation_mode": "tf_crop_and_resize"}, "roi.*4 elements"),
         (None, [2, 2], None, {"coordinate_transformation_mode": "tf_crop_and_resize"}, "roi"),
         (None, [2, 2], None, {"mode": "lanczos"}, "mode.*lanczos"),

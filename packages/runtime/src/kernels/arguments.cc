@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conversions/shape.h"
+#include "kernels/input_axes.h"
 
 namespace light {
 
@@ -39,24 +40,41 @@ int64_t ReadInteger(const Tensor& tensor, std::size_t i, std::string_view name) 
                   [&](auto tag) { return ToInteger(*tensor.Data<typename decltype(tag)::type>()); });
 }
 
-int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond) {
+namespace {
+
+[[noreturn, gnu::cold]] void FailAxis(int64_t axis, int64_t rank, int64_t beyond, std::string_view what) {
+  const std::string rule = rank + beyond == 0
+                               ? "there is none in a scalar"
+                               : "must be in [" + std::to_string(-rank) + ", " + std::to_string(rank - 1 + beyond) +
+                                     "] for rank " + std::to_string(rank);
+  FailArgument(std::string(what) + ": " + rule + ", got " + std::to_string(axis));
+}
+
+int64_t FromFront(int64_t axis, std::size_t rank, int64_t beyond, std::string_view what) {
   const auto r = static_cast<int64_t>(rank);
-  if (r + beyond == 0) FailArgument("axis: there is none in a scalar, got " + std::to_string(axis));
-  if (axis < -r || axis > r - 1 + beyond)
-    FailArgument("axis: must be in [" + std::to_string(-r) + ", " + std::to_string(r - 1 + beyond) + "] for rank " +
-                 std::to_string(r) + ", got " + std::to_string(axis));
+  if (axis < -r || axis > r - 1 + beyond || r + beyond == 0) FailAxis(axis, r, beyond, what);
   return axis < 0 ? axis + r : axis;
 }
 
-Dims MarkAxes(const Dims& axes, std::size_t rank) {
+}  // namespace
+
+int64_t NormalizeAxis(int64_t axis, std::size_t rank, int64_t beyond) {
+  return FromFront(axis, rank, beyond, "attribute axis");
+}
+
+int64_t NormalizeAxis(int64_t axis, std::size_t rank, std::string_view what) { return FromFront(axis, rank, 0, what); }
+
+Dims MarkAxes(const Dims& axes, std::size_t rank) { return MarkAxes(axes, rank, "attribute axes"); }
+
+Dims MarkAxes(const Dims& axes, std::size_t rank, std::string_view what) {
   Dims marked;
   marked.Resize(rank);
   std::fill_n(marked.data(), rank, 0);
   for (std::size_t i = 0; i < axes.rank(); ++i) {
-    const int64_t axis = NormalizeAxis(axes[i], rank);
+    const int64_t axis = NormalizeAxis(axes[i], rank, what);
     int64_t& mark = marked[static_cast<std::size_t>(axis)];
     if (mark)
-      FailArgument("axes: must be distinct, got axis " + std::to_string(axis) + " twice in " +
+      FailArgument(std::string(what) + ": must be distinct, got axis " + std::to_string(axis) + " twice in " +
                    conversions::FormatExtents(axes));
     mark = 1;
   }

@@ -6,6 +6,7 @@
 
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
+#include "kernels/input_axes.h"
 #include "kernels/moved.h"
 
 namespace light {
@@ -111,7 +112,7 @@ void StackedOutput::Join(RuntimeContext& context, std::size_t i, const ValueType
     for (std::size_t d = 0; d < dims.rank(); ++d) dims[d] = std::max<int64_t>(shape[d].extent(), 0);
   }
   const std::size_t rank = dims.rank();
-  const auto axis = static_cast<std::size_t>(NormalizeAxis(signed_axis, rank + 1));
+  const auto axis = static_cast<std::size_t>(NormalizeAxis(signed_axis, rank + 1, "attribute scan_output_axes"));
   const int64_t blocks = Product(dims, 0, axis), length = Product(dims, axis, rank);
   Dims whole;
   whole.Resize(rank + 1);

@@ -5,6 +5,7 @@
 #include "kernels/arguments.h"
 #include "kernels/element.h"
 #include "kernels/families.h"
+#include "kernels/input_axes.h"
 #include "kernels/scalar.h"
 
 namespace light {
@@ -77,7 +78,7 @@ class CumulativeKernel final : public KernelBase {
     const Tensor& axis_input = Required(context, 1, "axis");
     const Dims axes = ReadIntegers(axis_input, 1, "axis");
     if (axes.rank() != 1) FailArgument(InputLabel(1, "axis") + ": must be one number, got " + Describe(axis_input));
-    const auto axis = static_cast<std::size_t>(NormalizeAxis(axes[0], x.rank()));
+    const auto axis = static_cast<std::size_t>(NormalizeAxis(axes[0], x.rank(), "input 1 (axis)"));
     Tensor& y = context.Output(0, x.dims());
     if (x.element_count() == 0) return;
     const Layout layout{Product(x.dims(), 0, axis), x.dim(axis), Product(x.dims(), axis + 1, x.rank()), exclusive_,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/arguments.h"
 #include "kernels/fourier.h"
+#include "kernels/input_axes.h"
 #include "kernels/signal.h"
 
 namespace light {
@@ -42,9 +43,11 @@ class Dft final : public KernelBase {
     int64_t axis = axis_attribute_ ? axis_ : -2;
     if (!axis_attribute_)
       if (const Tensor* input = context.Input(2)) axis = ReadInteger(*input, 2, "axis");
-    const auto place = static_cast<std::size_t>(NormalizeAxis(axis, rank));
+    const auto place =
+        static_cast<std::size_t>(NormalizeAxis(axis, rank, axis_attribute_ ? "attribute axis" : "input 2 (axis)"));
     if (place == rank - 1)
-      FailArgument("axis: must not be the last one, of real and imaginary part, got " + std::to_string(axis));
+      FailArgument(std::string(axis_attribute_ ? "attribute axis" : "input 2 (axis)") +
+                   ": must not be the last one, of real and imaginary part, got " + std::to_string(axis));
     return place;
   }
 

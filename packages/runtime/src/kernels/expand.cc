@@ -4,6 +4,7 @@
 #include "kernels/arguments.h"
 #include "kernels/broadcast.h"
 #include "kernels/families.h"
+#include "kernels/input_axes.h"
 #include "kernels/moved.h"
 
 namespace light {
@@ -91,7 +92,7 @@ class Tile final : public KernelBase {
     Dims repeats;
     repeats.Resize(rank);
     std::fill_n(repeats.data(), rank, 1);
-    const int64_t axis = NormalizeAxis(ReadInteger(Required(context, 2, "axis"), 2, "axis"), rank);
+    const int64_t axis = NormalizeAxis(ReadInteger(Required(context, 2, "axis"), 2, "axis"), rank, "input 2 (axis)");
     repeats[static_cast<std::size_t>(axis)] = ReadInteger(Required(context, 1, "tiles"), 1, "tiles");
     return repeats;
   }

@@ -2,6 +2,7 @@
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/families.h"
+#include "kernels/input_axes.h"
 #include "kernels/mapped_copy.h"
 #include "kernels/moved.h"
 
@@ -112,7 +113,7 @@ class Pad final : public KernelBase {
     const Tensor* axes_input = from_attributes_ ? nullptr : context.Input(3);
     if (axes_input) {
       axes = ReadIntegers(*axes_input, 3, "axes");
-      MarkAxes(axes, rank);
+      MarkAxes(axes, rank, "input 3 (axes)");
     }
     const std::size_t count = axes_input ? axes.rank() : rank;
     if (pads.rank() != 2 * count)

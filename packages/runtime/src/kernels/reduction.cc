@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/reduction.h"
+#include "kernels/input_axes.h"
 
 namespace light {
 
@@ -65,7 +66,7 @@ void ReduceKernel::Run(RuntimeContext& context) {
     if (const Tensor* input = context.Input(1)) axes = ReadIntegers(*input, 1, "axes");
   }
   // Without axes either all are reduced, or none; then each element is a set of its own.
-  Dims is_reduced = MarkAxes(axes, data.rank());
+  Dims is_reduced = MarkAxes(axes, data.rank(), from_attribute_ ? "attribute axes" : "input 1 (axes)");
   if (axes.rank() == 0 && !noop_) std::fill_n(is_reduced.data(), data.rank(), 1);
   const ReducePlan plan = MakeReducePlan(data.dims(), is_reduced, keep_dims_);
   reduce_(context, plan, data, context.Output(0, plan.out));

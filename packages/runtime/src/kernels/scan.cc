@@ -5,6 +5,7 @@
 #include "kernels/arguments.h"
 #include "kernels/body.h"
 #include "kernels/families.h"
+#include "kernels/input_axes.h"
 #include "kernels/moved.h"
 
 namespace light {
@@ -103,7 +104,8 @@ class Scan final : public KernelBase {
     std::vector<ScannedInput>& scanned = io.scanned;
     for (std::size_t i = 0; i < scans_; ++i) {
       const Tensor& whole = Required(context, states_ + i, "scan input");
-      const auto axis = static_cast<std::size_t>(NormalizeAxis(input_axes_[i], whole.rank()));
+      const auto axis =
+          static_cast<std::size_t>(NormalizeAxis(input_axes_[i], whole.rank(), "attribute scan_input_axes"));
       scanned[i].Begin(whole, axis, input_backwards_[i] != 0, budget_);
       if (scanned[i].length() != scanned[0].length()) {
         FailArgument(InputLabel(states_ + i, "scan input") + ": must be as long as the first one, " +

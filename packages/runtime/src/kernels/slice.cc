@@ -4,6 +4,7 @@
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/families.h"
+#include "kernels/input_axes.h"
 #include "kernels/moved.h"
 
 namespace light {
@@ -107,7 +108,7 @@ class Slice final : public KernelBase {
     Range range{data.dims(), data.dims(), data.dims()};
     std::fill_n(range.start.data(), data.rank(), 0);
     std::fill_n(range.step.data(), data.rank(), 1);
-    if (has_axes) MarkAxes(axes, data.rank());
+    if (has_axes) MarkAxes(axes, data.rank(), from_attributes_ ? "attribute axes" : "input 3 (axes)");
     for (std::size_t i = 0; i < n; ++i) {
       const auto axis =
           static_cast<std::size_t>(NormalizeAxis(has_axes ? axes[i] : static_cast<int64_t>(i), data.rank()));

@@ -6,6 +6,7 @@
 #include "conversions/shape.h"
 #include "kernels/arguments.h"
 #include "kernels/families.h"
+#include "kernels/input_axes.h"
 
 namespace light {
 namespace {
@@ -96,6 +97,8 @@ class AxesKernel : public KernelBase {
     if (input) axes = ReadIntegers(*input, 1, "axes");
     return input != nullptr;
   }
+  /// For messages.
+  const char* Label() const noexcept { return from_attribute_ ? "attribute axes" : "input 1 (axes)"; }
 
  private:
   bool from_attribute_;
@@ -110,7 +113,7 @@ class Squeeze final : public AxesKernel {
     const Dims& dims = Required(context, 0, "data").dims();
     Dims axes, kept;
     const bool given = Axes(context, axes) && axes.rank() > 0;  // an empty list stands for every 1, as none does
-    const Dims marked = MarkAxes(axes, dims.rank());
+    const Dims marked = MarkAxes(axes, dims.rank(), Label());
     kept.Resize(dims.rank());
     std::size_t rank = 0;
     for (std::size_t d = 0; d < dims.rank(); ++d) {
@@ -129,8 +132,8 @@ class Unsqueeze final : public AxesKernel {
   void Run(RuntimeContext& context) override {
     const Dims& dims = Required(context, 0, "data").dims();
     Dims axes;
-    if (!Axes(context, axes)) FailArgument("axes: are required, got none");
-    Dims expanded = MarkAxes(axes, dims.rank() + axes.rank());
+    if (!Axes(context, axes)) FailArgument(std::string(Label()) + ": is required, got none");
+    Dims expanded = MarkAxes(axes, dims.rank() + axes.rank(), Label());
     std::size_t next = 0;
     for (std::size_t d = 0; d < expanded.rank(); ++d) expanded[d] = expanded[d] ? 1 : dims[next++];
     context.OutputView(0, 0, expanded);
