@@ -154,11 +154,15 @@ class Crew {
     return false;
   }
 
-  void RunChunk(int64_t index) noexcept {
+  /// The larger chunks lie scattered, so that shares are as equal as can be.
+  int64_t Begin(int64_t chunk) const noexcept {
     const int64_t quotient = total_ / chunks_, rest = total_ % chunks_;
-    const int64_t begin = index * quotient + std::min(index, rest);
+    return chunk * quotient + chunk * rest / chunks_;
+  }
+
+  void RunChunk(int64_t index) noexcept {
     try {
-      (*body_)(begin, begin + quotient + (index < rest ? 1 : 0));
+      (*body_)(Begin(index), Begin(index + 1));
     } catch (...) {
       std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
