@@ -66,13 +66,10 @@ typename Op::template Acc<T> ReduceRow(const T* x, int64_t n) {
   } else if constexpr (std::is_same_v<T, float> && requires { Op::Row(x, n); }) {
     return Op::Row(x, n);
   } else if constexpr (kIsSmallFloat<T>) {
-    float block[kFloatBlock];
     auto acc = Op::template Initial<T>();
-    for (int64_t i = 0; i < n; i += kFloatBlock) {
-      const int64_t length = std::min(kFloatBlock, n - i);
-      WidenElements(x + i, length, block);
-      acc = Op::Combine(ReduceRow<Op, float>(block, length), acc);
-    }
+    ForEachFloatBlock(x, n, [&](const float* block, std::size_t length) {
+      acc = Op::Combine(ReduceRow<Op, float>(block, static_cast<int64_t>(length)), acc);
+    });
     return acc;
   } else {
     using Acc = typename Op::template Acc<T>;

@@ -143,10 +143,9 @@ class VariadicKernel final : public ElementwiseKernel {
     for (std::size_t i = 2; i < input_count_; ++i)
       Combine(context, loops_.next, extents, extents, combined, Input(context, i), combined);
     if (loops_.finish == nullptr) return;
-    const std::size_t size = output.element_count() > 0 ? output.byte_size() / output.element_count() : 0;
     context.ParallelFor(output.element_count(), 0.3, [&](int64_t begin, int64_t end) {
       const auto at = static_cast<std::size_t>(begin);
-      loops_.finish(combined + at * loops_.first.y_size, y + at * size, end - begin, divisor());
+      loops_.finish(combined + at * loops_.first.y_size, y + at * loops_.first.a_size, end - begin, divisor());
     });
   }
 
