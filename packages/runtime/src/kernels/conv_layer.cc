@@ -5,14 +5,7 @@
 
 namespace light {
 
-Dims ConvLayer::OutputDims() const {
-  Dims dims;
-  dims.Resize(window.output.rank() + 2);
-  dims[0] = batch;
-  dims[1] = filters;
-  std::copy_n(window.output.data(), window.output.rank(), dims.data() + 2);
-  return dims;
-}
+Dims ConvLayer::OutputDims() const { return window.OutputDims(batch, filters); }
 
 ConvAttributes::ConvAttributes(const KernelInfo& info) : window_(info), groups_(info.Int("group", 1)) {
   if (groups_ < 1)

@@ -89,7 +89,7 @@ class DeformConv final : public KernelBase {
       FailArgument(InputLabel(1, "W") + ": must have the extents of kernel_shape, got " + Describe(weights));
     const int64_t filters = weights.dim(0), taps = Product(w.kernel, 0, spatial);
     const auto check = [&](const Tensor& tensor, std::size_t i, const char* name, int64_t planes) {
-      const Dims wanted = ExtentsOf(batch, planes, w);
+      const Dims wanted = w.OutputDims(batch, planes);
       if (!tensor.dims().Equals(wanted))
         FailArgument(InputLabel(i, name) + ": must be " + conversions::FormatExtents(wanted) + ", got " +
                      Describe(tensor));
@@ -99,7 +99,7 @@ class DeformConv final : public KernelBase {
     if (bias && (bias->rank() != 1 || bias->dim(0) != filters))
       FailArgument(InputLabel(3, "B") + ": must be a vector of " + std::to_string(filters) + ", got " +
                    Describe(*bias));
-    Tensor& y = context.Output(0, ExtentsOf(batch, filters, w));
+    Tensor& y = context.Output(0, w.OutputDims(batch, filters));
     if (y.element_count() == 0) return;
     WithType(FloatTypes{}, x.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -110,15 +110,6 @@ class DeformConv final : public KernelBase {
 
  private:
   static constexpr std::size_t kMostAxes = 6;
-
-  static Dims ExtentsOf(int64_t batch, int64_t planes, const Window& w) {
-    Dims dims;
-    dims.Resize(w.output.rank() + 2);
-    dims[0] = batch;
-    dims[1] = planes;
-    std::copy_n(w.output.data(), w.output.rank(), dims.data() + 2);
-    return dims;
-  }
 
   template <class T>
   void Convolve(RuntimeContext& context, const Window& w, const Tensor& x, const T* weights, const T* offset,

@@ -18,6 +18,15 @@ constexpr int64_t kLargest = int64_t{1} << 31;
 }  // namespace
 
 int64_t Window::input_size() const noexcept { return Product(input, 0, input.rank()); }
+Dims Window::OutputDims(int64_t batch, int64_t planes) const {
+  Dims dims;
+  dims.Resize(output.rank() + 2);
+  dims[0] = batch;
+  dims[1] = planes;
+  std::copy_n(output.data(), output.rank(), dims.data() + 2);
+  return dims;
+}
+
 int64_t Window::output_size() const noexcept { return Product(output, 0, output.rank()); }
 int64_t Window::output_rows() const noexcept { return Product(output, 0, last()); }
 int64_t Window::kernel_rows() const noexcept { return Product(kernel, 0, last()); }

@@ -23,6 +23,8 @@ struct Window {
   std::size_t last() const noexcept { return input.rank() - 1; }
   int64_t input_size() const noexcept;
   int64_t output_size() const noexcept;
+  /// [batch, planes, output...]
+  Dims OutputDims(int64_t batch, int64_t planes) const;
   int64_t output_rows() const noexcept;
   int64_t kernel_rows() const noexcept;
   /// The input row that kernel row `k` meets at output row `o`, or -1 if that lies in the padding.
